@@ -54,14 +54,10 @@ MOST_MODULES, MOST_FILES = 22, 23
 CUT = "# Cut: "
 DJANGO = {"django", "rest_framework", "django_tasks", "drf_spectacular"}
 HEAVY = {"polars", "pandas", "numpy", "scipy", "altair", "vl_convert", "pyarrow", "openai"}
-# What answers requests, and what that loads; the last is registered when somebody looks.
-OF_PAGES = {
-    "rest_framework.serializers",
-    "drf_spectacular.openapi",
-    "requests",
-    "soundings.urls",
-    "pooling.pools.kinds",
-}
+# What answers requests, and what that loads.
+OF_PAGES = {"rest_framework.serializers", "drf_spectacular.openapi", "requests", "soundings.urls"}
+WORKER = "soundings.serving.work"
+JOBS = "from pooling.jobs.kinds import WORK; list(WORK)"
 LONGEST_MODULE = 450
 # A function takes so many arguments at most, and so many of them by place.
 MOST_ARGUMENTS, MOST_BY_PLACE = 6, 4
@@ -279,7 +275,11 @@ def test_only_the_pre_labels_speak_to_a_language_model() -> None:
     [
         ("import soundings.urls", HEAVY),
         # A command, and the worker before its first job.
-        ("import labeling.management.commands.open_queue, soundings.serving.work", HEAVY | OF_PAGES),
+        (
+            f"import labeling.management.commands.open_queue, {WORKER}",
+            HEAVY | OF_PAGES | {"pooling.pools.kinds"},
+        ),
+        (f"import {WORKER}; {JOBS}", HEAVY | OF_PAGES),
     ],
 )
 def test_starting_django_loads_no_heavy_library(starts: str, spared: set[str]) -> None:

@@ -1,23 +1,20 @@
-"""Asking a model for facts from a page or over HTTP: the form, the call, and the job that does it."""
+"""Asking a model for facts from a page or over HTTP: the form and the call."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
-from typing import Annotated, Any
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
-from django.utils.http import urlencode
 from django.views.decorators.http import require_http_methods
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from labeling.fact_pages.drafting import DRAFTS, DraftOptions, check_drafts, draft_facts, queries_named
+from labeling.fact_pages.draft_jobs import DraftedFacts, request_drafts
+from labeling.fact_pages.drafting import DRAFTS, DraftOptions
 from labeling.models import Prelabeler
 from labeling.prelabels.api import OPTIONAL, ModelRequestSerializer
 from labeling.prelabels.costs import Prices
@@ -28,11 +25,8 @@ from pooling.interface.forms import show_problem
 from pooling.interface.pages import go_on, parameter
 from pooling.interface.pages import person as visitor
 from pooling.interface.problems import InputError
-from pooling.interface.results import Progress, Result
 from pooling.interface.shapes import shape
-from pooling.jobs.kinds import job_kind
-from pooling.jobs.running import start_once
-from pooling.models import Collection, Job
+from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for
 
 
@@ -47,17 +41,6 @@ class DraftRequestSerializer(ModelRequestSerializer):
     queries = serializers.ListField(
         child=serializers.CharField(max_length=500), help_text="Ids; null: all.", **OPTIONAL
     )
-
-
-class DraftedFacts(Result):
-    """What a model proposed."""
-
-    queries: Annotated[int, "That were asked about."]
-    facts: Annotated[int, "Proposals, for people to confirm."]
-    requests: int
-    cost: Annotated[float, "By the usage that the server reported, or at most."]
-    failed: Annotated[dict[str, str], "Query to why there is no usable answer."]
-    left: Annotated[list[str], "Queries that the budget did not reach."]
 
 
 class FactDrafts(APIView):
@@ -96,43 +79,3 @@ def options_from(values: Mapping[str, Any], queries: Sequence[str] | None) -> Dr
     given = values["input_price"]
     prices = None if given is None else Prices(given, values["output_price"])
     return DraftOptions(values["model"], allowed_url(values["base_url"]), queries, values["budget"], prices)
-
-
-def request_drafts(collection: Collection, options: DraftOptions, user: User) -> Job:
-    """Let the background worker draft facts, once for two clicks; `InputError` for what cannot be asked."""
-    check_drafts(collection, options, user)
-    queries_named(collection, options.queries)
-    prices = options.prices and [str(options.prices.input), str(options.prices.output)]
-    arguments = {
-        "model": options.model,
-        "base_url": options.base_url,
-        "queries": options.queries,
-        "budget": None if options.budget is None else str(options.budget),
-        "prices": prices,
-    }
-    return start_once(collection, "draft", arguments, user)
-
-
-@job_kind("draft", title="Drafting facts", begins_at="facts", can_be_cancelled=False, line="models")
-def _draft_in_background(job: Job, progress: Progress) -> DraftedFacts:
-    arguments = dict(job.arguments)
-    budget, prices = arguments.pop("budget"), arguments.pop("prices")
-    options = DraftOptions(
-        **arguments,
-        budget=None if budget is None else Decimal(budget),
-        prices=None if prices is None else Prices(*map(Decimal, prices)),
-    )
-    done = draft_facts(job.collection, options, progress, user=job.created_by)
-    page = reverse("facts", args=[job.collection.slug])
-    if options.queries and len(options.queries) == 1:
-        page = f"{page}query/?{urlencode({'query': options.queries[0]})}"
-    return {
-        "detail": " ".join([done.sentence, *done.remarks]),
-        "url": page,
-        "queries": done.queries,
-        "facts": done.facts,
-        "requests": done.requests,
-        "cost": float(done.cost),
-        "failed": done.failed,
-        "left": done.left,
-    }
