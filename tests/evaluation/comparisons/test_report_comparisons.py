@@ -100,7 +100,7 @@ def test_verdicts_count_and_what_two_people_could_not_judge_is_told(world: World
 @pytest.mark.parametrize(
     ("choice", "labels", "status", "words"),
     [
-        (None, None, "no pool", "No pool was built here"),
+        (None, SPARSE, "no pool", "No pool was built here"),
         ({"audit_share": 0.0}, None, "no audit", "An audit share of 10% would spend"),
         ({}, SPARSE.replace("d6 0", "d1 0"), "waiting", "No query of pool “audited” can be estimated yet"),
         ({}, None, "estimated", "relevant documents in pool “audited”, of 3 queries"),
@@ -367,7 +367,7 @@ def test_a_pair_turned_round_says_the_same(world: World) -> None:
 def test_a_report_that_is_too_large_says_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assert LARGEST > 0
     monkeypatch.setattr("evaluation.estimates.of_pool.LARGEST", 1)
-    report = make_report(world)
+    report = make_report(world, SPARSE)
     assert report.result["estimates"]["status"] == "too large"
     assert compared(report) is None
 

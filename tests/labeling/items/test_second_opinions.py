@@ -174,7 +174,7 @@ def test_a_pre_label_that_comes_after_the_verdict_asks_for_another_judgment_once
     for person in (world.ben, world.cleo):
         judge(queue, person, closed.pk, "not_relevant")
         judge(queue, person, agreed.pk, "relevant")
-    judge(queue, world.cleo, settled.pk, "not_relevant", adjudicates=True)
+    judge(queue, world.cleo, settled.pk, "not_relevant", adjudicates=True, overrules=True)
     judge(queue, world.ada, set_aside.pk, "not_relevant")
     impose(queue, world.ada, by=world.ada)
     run_here(queue, late, PassOptions())

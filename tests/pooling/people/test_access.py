@@ -26,7 +26,7 @@ def test_a_stranger_learns_nothing_and_a_member_learns_the_role_it_takes(world: 
         collection_for(world.dan, "harbour", MEMBERS)
     with pytest.raises(Http404):
         collection_for(AnonymousUser(), "harbour", MEMBERS)
-    with pytest.raises(PermissionDenied, match="role admin or viewer; you are annotator"):
+    with pytest.raises(PermissionDenied, match="role admin or viewer; your role here is annotator"):
         collection_for(world.ben, "harbour", READERS)
     assert collection_for(world.ben, "harbour", MEMBERS) == world.collection
 
