@@ -339,7 +339,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "pooling.interface.api.OneBodySchema",
-    "EXCEPTION_HANDLER": "pooling.interface.problem_responses.problem_response",
+    "EXCEPTION_HANDLER": "pooling.interface.api.problem_response",
 }
 # Counts up when a name of the interface goes or changes its meaning; every answer below /api/ says it.
 INTERFACE_VERSION = "1"

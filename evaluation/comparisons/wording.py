@@ -96,8 +96,8 @@ def _if_mistaken(answer: Answer) -> str:
     """What wrong verdicts, which no interval covers, could do to an estimate."""
     if answer.with_mistakes is None:
         return ""
-    share = f"{percent(MISTAKES)} of the documents that are not relevant"
-    return f", if every verdict is right, and about {decimal(answer.with_mistakes)} if {share} were called so"
+    share = f"{percent(MISTAKES)} of the documents that are not relevant were called relevant"
+    return f", if every verdict is right, and about {decimal(answer.with_mistakes)} if {share}"
 
 
 def of_relevant_so_far(answer: Answer) -> str:

@@ -198,6 +198,7 @@ def test_an_interrupted_import_is_started_again_with_its_file_once(
     client.force_login(world.ada)
     page = client.get(reverse("job", args=[job.pk])).content.decode()
     assert "Start it again" in page
+    assert page.casefold().count("nothing was saved") == 1
     assert f"/jobs/{job.pk}/resume/" in page
     with django_capture_on_commit_callbacks(execute=True):
         again = client.post(f"/api/jobs/{job.pk}/resume/")
