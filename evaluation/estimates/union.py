@@ -16,13 +16,14 @@ has such a case, and counts all draws of a small one); the draw that carries alo
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import comb
 
 from evaluation.estimates.sample import FRAME, PAIR, POOL
 from pooling.heavy import pl
 
 #: How rarely a draw may be left without a document outside what others chose, where that is used.
-RARELY = 0.01
+RARELY = Fraction(1, 100)
 
 
 def answered_in_full(chosen: pl.DataFrame, labels: pl.DataFrame, unanswered: pl.DataFrame) -> pl.DataFrame:

@@ -117,6 +117,19 @@ def test_where_others_would_take_all_that_was_drawn_they_take_nothing() -> None:
     assert (row["certain"], row["remainder"], row["sampled"], row["unused"]) == (2, 6, 1, 2)
 
 
+def test_a_draw_may_be_one_of_more_than_a_floating_point_number_holds() -> None:
+    """600 drawn from a frame of 5,000, of which another pool chose one."""
+    names = "".join(map(chr, range(0x4E00, 0x4E00 + 600)))
+    design = pool_of(names, reached="", audit=names, order=names).with_columns(
+        frame_size=pl.lit(5_000, dtype=pl.Int64), is_beyond=pl.lit(False)
+    )
+
+    found = audit_sample(*with_others(design, labels_of(names[:1], names[1:]), pairs_of(names[:1]), NOWHERE))
+
+    (row,) = found.strata.to_dicts()
+    assert (row["certain"], row["remainder"], row["sampled"]) == (1, 4_999, 599)
+
+
 def test_what_may_be_in_the_frame_is_left_out_and_counted() -> None:
     """x has a label and no row: in the frame, outside it, or nobody knows."""
     design = pool_of("abcd", reached="ab", audit="cd", order="cdab").with_columns(
