@@ -19,10 +19,12 @@ The interval. The linear step leaves a term of second order, -A·B/r² with the 
 query's relevant documents and B = Σ (y - f)(found - R). It is estimated from the draw as the product of both
 totals less their covariance by strata (as in Robins et al., Higher order influence functions, 2008): nearly
 without bias, and noisy. So it does not move the value. The interval reaches from the smaller of the means
-with and without this term to the larger, and beyond by the larger of both reaches (Student's t over queries).
-Recall is a share: where it is small, a total that is estimated too large makes recall and its error too small
-at once, so that the interval reaches further towards ½ than away from it. It covers which queries were asked
-and which labels were drawn. `benchmarks/bench_honesty.py` and `bench_headline.py` measure how often it holds.
+with and without this term to the larger, and beyond by the larger of both reaches (Student's t over queries),
+or by that of the model's own values with the variance of the draw on top: queries that drew nothing relevant
+are alike, however much they differ. Recall is a share: where it is small, a total that is estimated too large
+makes recall and its error too small at once, so that the interval reaches further towards ½ than away from
+it. It covers which queries were asked and which labels were drawn. `benchmarks/bench_honesty.py` and
+`bench_headline.py` measure how often it holds.
 
 Where the audit's frame is deeper than the pool, most documents beyond the pool have no row. All of them have
 one chance in their query, that of the last place; how many of them are relevant is the chance times their
@@ -231,8 +233,11 @@ class _Model:
             return MacroRecall(None, None, None, queries, FEW_RELEVANT)
         if worth < FEWEST_QUERIES:
             return MacroRecall(None, None, None, queries, FEW_QUERIES)
-        *values, within = self._values(hits)
+        plain, *values, within = self._values(hits)
         means, reaches, alike = zip(*(self._mean(one, within, confidence) for one in values), strict=True)
+        if self.design is None:
+            own, drawing = (np.where(self.counts, one, 0.0)[self.averaged] for one in (plain, within))
+            reaches = *reaches, _reach(own, confidence, drawing)
         low, high = min(means) - max(reaches), max(means) + max(reaches)
         if uncertain.any():
             low, high = skewed(means, max(reaches))
@@ -257,8 +262,9 @@ class _Model:
         below, above = (float(one[0]) for one in means.reaches_of_alike(confidence))
         return float(means.mean[0]), float(means.reach(confidence)[0]), (below, above)
 
-    def _values(self, hits: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-        """(Q,) recall with the linear step, with that of second order too, and the variance of the draw."""
+    def _values(self, hits: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats, Floats]:
+        """(Q,) recall by the model, with the linear step, with that of second order too, and the variance of
+        the draw."""
         total = np.where(self.counts, self.total, 1.0)
         plain = self._sums(self.query, self.expected * hits * self.weight) / total
         mine = self.query[: len(self.residual)]
@@ -274,7 +280,7 @@ class _Model:
         distance = hits[: len(mine)] - plain[mine]
         modelled = (1 - arrays.probability) / arrays.probability**2 * chance * (1 - chance) * distance**2
         within = np.maximum(self._sums(mine, sampled), self._sums(mine, modelled)) / total**2
-        return first, first - product / total**2, within
+        return plain, first, first - product / total**2, within
 
     def _sums(self, query: Integers, values: Floats) -> Floats:
         return np.asarray(np.bincount(query, values, len(self.counts)), dtype=np.float64)
@@ -286,8 +292,8 @@ def skewed(means: Sequence[float], reach: float) -> tuple[float, float]:
     return low - reach - float(further(1 - low, reach)), high + reach + float(further(high, reach))
 
 
-def _reach(values: Floats, confidence: float) -> float:
-    error = values.std(ddof=1) / np.sqrt(len(values))
+def _reach(values: Floats, confidence: float, within: Floats | float = 0.0) -> float:
+    error = np.sqrt((values.var(ddof=1) + np.mean(within)) / len(values))
     return float(special.stdtrit(len(values) - 1, (1 + confidence) / 2) * error)
 
 

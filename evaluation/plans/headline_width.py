@@ -2,9 +2,9 @@
 
 The interval of `evaluation/estimates/macro_recall.py` is the sum of rare events: a relevant document drawn
 from a thousand stands for hundreds. So a few campaigns are drawn, by what is expected of a query, and each
-has its interval by the same formulas: the value with the linear step, the term of second order, Student's t
-over queries. What a query has of relevant documents is a Poisson number around its own level, and levels
-follow a gamma distribution (a negative binomial number: Greenwood and Yule, 1920).
+has its interval by the same formulas: the value with the linear step, the term of second order, the variance
+of the draw, Student's t over queries. What a query has of relevant documents is a Poisson number around its
+own level, and levels follow a gamma distribution (a negative binomial number: Greenwood and Yule, 1920).
 
 Beyond the pool. Relevant documents grow with the documents looked at as a power: F documents hold (F / S)^g
 times what S hold. Measured g, from a pool of depth 10: .27 on ADI, .18 to .21 on Cranfield; from the first
@@ -79,7 +79,12 @@ class ExpectedQueries:
             return self._micro_width(confidence, times)
         first, second, counted = first[enough], second[enough], counted[enough]
         means = np.nanmean(first, axis=1), np.nanmean(second, axis=1)
-        spread = np.maximum(np.nanstd(first, axis=1, ddof=1), np.nanstd(second, axis=1, ddof=1))
+        own = np.where(seen > 0, plain, np.nan)[enough]
+        far, near = hits_left * (1 - plain) ** 2, others_left * plain**2
+        within = np.where(seen > 0, (1 - share) / share * (far + near) / total**2, np.nan)[enough]
+        spread = np.sqrt(np.nanvar(own, axis=1, ddof=1) + np.nanmean(within, axis=1))
+        for one in (first, second):
+            spread = np.maximum(spread, np.nanstd(one, axis=1, ddof=1))
         reach = special.stdtrit(counted - 1, (1 + confidence) / 2) * spread / np.sqrt(counted * times)
         low, high = np.minimum(*means) - reach, np.maximum(*means) + reach
         return float(np.mean(np.clip(high, 0, 1) - np.clip(low, 0, 1)))

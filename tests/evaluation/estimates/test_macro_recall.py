@@ -106,6 +106,17 @@ def test_queries_alike_have_the_ratio_of_what_is_expected() -> None:
     assert found.value == pytest.approx(1 / 3, abs=2e-3)
 
 
+def test_queries_alike_are_no_surer_than_the_draw() -> None:
+    # Of each query's total of 3, two drawn of four vary by 4² · ½ / 2 · 2 · (½ · 1/3)² = 2/9.
+    found = found_a(sample_of((["a+"], "e+f-", "gh")))
+    reach = stats.t.ppf(0.975, 11) * (2 / 9 / 3**2 / 12) ** 0.5
+
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= 1 / 3 - reach
+    assert found.high == pytest.approx(skewed([1 / 3], reach)[1], abs=2e-3)
+
+
 def test_few_queries_or_relevant_documents_say_nothing_of_a_mean() -> None:
     few = found_a(sample_of((["a+"], "e+f-", "gh"), queries=9))
     none = found_a(sample_of((["a+"], "e-f-", "gh")))
