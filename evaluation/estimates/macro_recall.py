@@ -235,9 +235,9 @@ class _Model:
             return MacroRecall(None, None, None, queries, FEW_QUERIES)
         plain, *values, within = self._values(hits)
         means, reaches, alike = zip(*(self._mean(one, within, confidence) for one in values), strict=True)
-        if self.design is None:
-            own, drawing = (np.where(self.counts, one, 0.0)[self.averaged] for one in (plain, within))
-            reaches = *reaches, _reach(own, confidence, drawing)
+        if self.design is None:  # with one, the variance of the draw is in each reach
+            of_model, of_draw = (np.where(self.counts, one, 0.0)[self.averaged] for one in (plain, within))
+            reaches = *reaches, _reach(of_model, confidence, of_draw)
         low, high = min(means) - max(reaches), max(means) + max(reaches)
         if uncertain.any():
             low, high = skewed(means, max(reaches))

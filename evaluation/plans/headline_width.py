@@ -80,8 +80,8 @@ class ExpectedQueries:
         first, second, counted = first[enough], second[enough], counted[enough]
         means = np.nanmean(first, axis=1), np.nanmean(second, axis=1)
         own = np.where(seen > 0, plain, np.nan)[enough]
-        far, near = hits_left * (1 - plain) ** 2, others_left * plain**2
-        within = np.where(seen > 0, (1 - share) / share * (far + near) / total**2, np.nan)[enough]
+        distances = hits_left * (1 - plain) ** 2 + others_left * plain**2
+        within = np.where(seen > 0, (1 - share) / share * distances / total**2, np.nan)[enough]
         spread = np.sqrt(np.nanvar(own, axis=1, ddof=1) + np.nanmean(within, axis=1))
         for one in (first, second):
             spread = np.maximum(spread, np.nanstd(one, axis=1, ddof=1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import logging
 import os
 import socket
@@ -26,7 +27,7 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
 
-from pooling.interface.problems import InputError, StorageAwayError
+from pooling.interface.problems import InputError, StorageAwayError, StorageFullError
 from pooling.interface.results import Result
 from pooling.jobs import running as jobs
 from pooling.jobs.kinds import KINDS, stages_of
@@ -429,13 +430,17 @@ def test_every_kind_of_job_has_a_title_and_a_page_to_start_it_again() -> None:
         assert not kind.begins_at or reverse(kind.begins_at, args=["harbour"])
 
 
-def test_a_failed_job_says_why_and_where_to_start_it_again(world: World, client: Client) -> None:
+@pytest.mark.parametrize("error", [StorageFullError(), InputError("Pool P is gone.")])
+def test_a_failed_job_says_why_and_where_to_start_it_again(
+    world: World, client: Client, error: InputError
+) -> None:
     job = Job.objects.create(
-        collection=world.collection, kind="pool", state=Job.State.FAILED, detail="The disk is full."
+        collection=world.collection, kind="pool", state=Job.State.FAILED, detail=str(error)
     )
     client.force_login(world.ada)
     page = client.get(reverse("job", args=[job.pk])).content.decode()
-    assert "The disk is full." in page
+    assert html.escape(str(error)) in page
+    assert page.casefold().count("nothing was saved") == 1
     assert reverse("pool_new", args=["harbour"]) in page
     client.force_login(world.vera)
     assert "Start it again" not in client.get(reverse("job", args=[job.pk])).content.decode()
