@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 from evaluation.comparisons.grades import Grade, graded
 from evaluation.comparisons.verdict import Comparison
@@ -103,10 +103,8 @@ class Answer:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Answer:
-        """The answer that a report holds; an older one names no mistakes."""
-        kept = {"with_mistakes": None} | {
-            one.name: stored[one.name] for one in fields(cls) if one.name in stored
-        }
+        """The answer that a report holds."""
+        kept = {one.name: stored[one.name] for one in fields(cls)}
         rival, following, outside = kept["rival"], kept["next"], kept["outside"]
         kept["rival"] = rival and Rival(**rival | {"grade": Grade(rival["grade"])})
         kept["next"] = following and NextStep(**following)
@@ -126,7 +124,7 @@ class _Recall(TypedDict):
     average: str
     found: Found
     frame: FrameFigures | None
-    with_mistakes: NotRequired[float | None]
+    with_mistakes: float | None
 
 
 @dataclass(frozen=True)
@@ -173,6 +171,7 @@ class AnswerBasis:
             "average": "macro",
             "found": of_labels,
             "frame": self.frame,
+            "with_mistakes": None,
         }
 
 

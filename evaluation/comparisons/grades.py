@@ -22,8 +22,6 @@ from pooling.formats.wording import counted, plural
 #: Largest corrected p-value, and least share of the unjudged documents that must turn out against the leader.
 CLEARLY = (0.05, 0.5)
 PROBABLY = (0.10, 1 / 3)
-#: The two shares of reports made before the first K of the two runs were counted by themselves: of the pool.
-OF_POOL = {CLEARLY[1]: 1 / 3, PROBABLY[1]: 0.2}
 #: A share that would be written as 100.0 %, and more than that cannot be.
 NEARLY_ALL = 0.9995
 
@@ -69,7 +67,7 @@ def _is_same(one: Comparison) -> bool:
 def _grade(one: Comparison, margin: float) -> Grade:
     if one.difference is None or one.low is None or one.high is None or one.p_value is None:
         return Grade.QUERIES
-    if _within((one.low, one.high), margin) and _within(_top_bounds(one), margin):
+    if _within((one.low, one.high), margin) and _within(one.top_bounds, margin):
         return Grade.NO_DIFFERENCE
     apart = one.low > 0 or one.high < 0
     if one.p_value <= CLEARLY[0] and apart and _labels_hold(one, CLEARLY[1]):
@@ -81,7 +79,7 @@ def _grade(one: Comparison, margin: float) -> Grade:
 
 def _labels_hold(one: Comparison, share: float) -> bool:
     """Nothing that counts is unlabelled, the audit proves the sign, or it takes this share to turn it."""
-    bounds = _top_bounds(one)
+    bounds = one.top_bounds
     if one.contradicted or bounds is None or one.difference is None:
         return False
     if bounds[0] == bounds[1]:
@@ -90,12 +88,7 @@ def _labels_hold(one: Comparison, share: float) -> bool:
         return one.leader == (one.first if one.difference > 0 else one.second)
     if one.turning is None:
         return bounds[0] >= 0 if one.difference > 0 else bounds[1] <= 0
-    return one.turning >= (OF_POOL[share] if one.top_bounds is None else share)
-
-
-def _top_bounds(one: Comparison) -> Interval | None:
-    """Of a report made before there were such, the wider ones."""
-    return one.bounds if one.top_bounds is None else one.top_bounds
+    return one.turning >= share
 
 
 def _within(span: Interval | None, margin: float) -> bool:
@@ -130,9 +123,9 @@ def _labels_open(one: Comparison, ahead: str, behind: str, margin: float) -> str
 
 def _turned(one: Comparison, turning: float, behind: str, than: str = "") -> str:
     """What would reverse the order, in words. than: before a share that is not nearly all."""
-    places = "" if one.top_bounds is None else f" in the {first_places(one.k or 0)}"
+    places = first_places(one.k or 0)
     share = "nearly all" if turning >= NEARLY_ALL else than + percent(turning)
-    return f"{share} of the unjudged documents{places} that would help {behind} are relevant"
+    return f"{share} of the unjudged documents in the {places} that would help {behind} are relevant"
 
 
 def _what_labels_decide(one: Comparison) -> str:

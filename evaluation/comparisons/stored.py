@@ -164,8 +164,7 @@ def turned(one: ComparisonResult, first: str) -> ComparisonResult:
         "low": None if high is None else -high,
         "high": None if low is None else -low,
         "bounds": _turned_ends(one["bounds"]),
-        # A report made before there were such has none.
-        "top_bounds": _turned_ends(one.get("top_bounds")),
+        "top_bounds": _turned_ends(one["top_bounds"]),
         "estimated": _turned_ends(one["estimated"]),
     }
 
@@ -224,7 +223,7 @@ def grade_of(one: ComparisonResult, margin: float) -> Graded:
 
 def comparison_of(one: Any) -> Comparison:
     """The value a stored comparison was written from."""
-    return Comparison(**{field.name: one[field.name] for field in fields(Comparison) if field.name in one})
+    return Comparison(**{field.name: one[field.name] for field in fields(Comparison)})
 
 
 def chosen_comparisons(

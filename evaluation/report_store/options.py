@@ -38,12 +38,12 @@ class ReportOptions(TypedDict):
     seed: int | None
     margin: float | None
     pools: list[str]
+    queries: int
     software: dict[str, str]
     pool: NotRequired[str | None]
     again_of: NotRequired[int]
     headline: NotRequired[int]
     weights: NotRequired[str]
-    queries: NotRequired[int]
 
 
 def headline_k(options: ReportOptions) -> int:

@@ -73,9 +73,9 @@ def answer_card(report: Report, k: int) -> AnswerCard | None:
 
 
 def queries_in_all(report: Report) -> int:
-    """The queries that the collection had, of which some had no label; of an older report those with one."""
+    """The queries that the collection had, of which some had no label."""
     labelled: int = report.result["queries"]["labelled"]
-    every: int = report.options.get("queries", 0)
+    every: int = report.options["queries"]
     return max(labelled, every)
 
 

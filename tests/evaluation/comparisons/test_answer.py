@@ -30,6 +30,7 @@ SURE = Comparison(
     effect=0.5,
     deviation=0.2,
     bounds=(0.1, 0.1),
+    top_bounds=(0.1, 0.1),
     settled=50,
     open_pairs=0,
     estimated=None,
@@ -37,10 +38,14 @@ SURE = Comparison(
 )
 
 
+def bounded(bounds: tuple[float, float] | None, **changes: Any) -> Comparison:
+    """The same with these bounds, whichever documents are unjudged."""
+    return replace(SURE, bounds=bounds, top_bounds=bounds, **changes)
+
+
 def opened(turning: float, **changes: Any) -> Comparison:
     """The same with unjudged documents, of which this share turns it."""
-    wide: dict[str, Any] = {"bounds": (-0.2, 0.3), "top_bounds": (-0.2, 0.3), "open_pairs": 94}
-    return replace(SURE, **{**wide, "turning": turning, **changes})
+    return bounded((-0.2, 0.3), open_pairs=94, turning=turning, **changes)
 
 
 @pytest.mark.parametrize(
@@ -53,17 +58,13 @@ def opened(turning: float, **changes: Any) -> Comparison:
         (opened(0.33), Grade.LABELS),
         (opened(0.5, p_value=0.06), Grade.PROBABLY_BETTER),
         (opened(0.5, p_value=0.11), Grade.QUERIES),
-        # Of reports made before the two first K were counted by themselves, and before any share was.
-        (opened(0.34, top_bounds=None), Grade.CLEARLY_BETTER),
-        (opened(0.33, top_bounds=None), Grade.PROBABLY_BETTER),
-        (replace(opened(0.5, top_bounds=None), turning=None), Grade.LABELS),
         # What is unjudged is in neither first K.
         (replace(SURE, bounds=(-0.2, 0.3), top_bounds=(0.1, 0.1)), Grade.CLEARLY_BETTER),
         (replace(SURE, p_value=0.2, low=-0.01), Grade.QUERIES),
         (replace(SURE, low=None, high=None), Grade.QUERIES),  # too few queries for an interval
         (replace(SURE, difference=None), Grade.QUERIES),
         # All labels known and equal: more of them would not tell.
-        (replace(SURE, difference=0.0, low=-0.1, high=0.1, p_value=1.0, bounds=(0.0, 0.0)), Grade.QUERIES),
+        (bounded((0.0, 0.0), difference=0.0, low=-0.1, high=0.1, p_value=1.0), Grade.QUERIES),
         # The audit speaks of micro recall, so that a difference in mean recall may still matter.
         (
             replace(opened(0.1), difference=0.0, low=-0.01, high=0.01, estimated=(-0.01, 0.01), estimate=0.0),
@@ -71,14 +72,13 @@ def opened(turning: float, **changes: Any) -> Comparison:
         ),
         (opened(0.05, estimated=(0.02, 0.2), estimate=0.1), Grade.CLEARLY_BETTER),  # by the audit
         (opened(0.9, estimated=(-0.2, -0.02), estimate=-0.1), Grade.LABELS),  # the audit says otherwise
-        (replace(SURE, bounds=None, measure="ndcg"), Grade.LABELS),
-        (replace(SURE, difference=0.004, low=0.001, high=0.009, bounds=(0.0, 0.01)), Grade.NO_DIFFERENCE),
-        (replace(SURE, difference=0.004, low=0.001, high=0.009, bounds=(0.0, 0.02)), Grade.CLEARLY_BETTER),
+        (bounded(None, measure="ndcg"), Grade.LABELS),
+        (bounded((0.0, 0.01), difference=0.004, low=0.001, high=0.009), Grade.NO_DIFFERENCE),
+        (bounded((0.0, 0.02), difference=0.004, low=0.001, high=0.009, turning=0.5), Grade.CLEARLY_BETTER),
     ],
 )
 def test_a_grade_weighs_queries_and_labels(one: Comparison, grade: Grade) -> None:
-    turned = replace(one, turning=0.5) if one.bounds == (0.0, 0.02) else one
-    assert graded(turned).grade is grade
+    assert graded(one).grade is grade
 
 
 def test_a_grade_is_told_in_a_sentence() -> None:
@@ -109,7 +109,7 @@ def test_a_few_queries_are_too_few_for_any_difference(difference: float, sentenc
 
 
 def test_the_margin_is_a_setting() -> None:
-    close = replace(SURE, difference=0.02, low=0.01, high=0.03, bounds=(0.02, 0.02))
+    close = bounded((0.02, 0.02), difference=0.02, low=0.01, high=0.03)
 
     assert graded(close).grade is Grade.CLEARLY_BETTER
     assert graded(close, margin=0.05).sentence == "a and b do not differ by more than 0.05 in Recall@10."
