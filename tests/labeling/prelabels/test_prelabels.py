@@ -242,6 +242,23 @@ def test_what_is_no_answer_is_a_failure_with_its_reason_and_can_be_tried_again(
     assert not PrelabelFailure.objects.exists()
 
 
+def test_a_pass_whose_answers_all_fail_has_failed_and_another_pass_retries_them(
+    queue: Queue, server: ModelServer
+) -> None:
+    server.fault_of = lambda query, document: "malformed"
+    job = ask(queue)
+    assert (job.state, job.failed_count, job.can_resume) == (State.FAILED, 6, False)
+    assert job.detail.startswith("No pair got an answer: 6 pairs failed, for example q")
+    with pytest.raises(InputError, match="nothing is left to resume"):
+        resume_pass(job)
+    server.fault_of = lambda query, document: None
+    again = ask(queue)
+    assert (again.state, again.done_count) == (State.DONE, 0)
+    assert again.detail == "Nothing to ask: 6 pairs failed in an earlier pass and can be retried."
+    retried = ask(queue, retries_failed=True)
+    assert (retried.state, retried.answered_count, retried.detail) == (State.DONE, 6, "Done.")
+
+
 def test_a_slow_answer_is_given_up(queue: Queue, server: ModelServer, settings: Settings) -> None:
     settings.LLM_TIMEOUT = 0.2
     server.faults.append("slow")
