@@ -274,11 +274,12 @@ def test_only_the_pre_labels_speak_to_a_language_model() -> None:
     ("starts", "spared"),
     [
         ("import soundings.urls", HEAVY),
-        # A command, and the worker before its first job.
+        # Commands, and the worker before its first job.
         (
             f"import labeling.management.commands.open_queue, {WORKER}",
             HEAVY | OF_PAGES | {"pooling.pools.kinds"},
         ),
+        ("from labeling.management.commands import prelabel_pass, quality", HEAVY | OF_PAGES),
         (f"import {WORKER}; {JOBS}", HEAVY | OF_PAGES),
     ],
 )

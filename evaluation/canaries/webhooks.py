@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
+from socket import inet_aton, inet_ntoa
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -44,7 +45,8 @@ class DeliveryOutcome:
 
 
 def problem_of(url: str, allowed: Sequence[Network] = ()) -> str | None:
-    """Why this cannot be the address of a webhook; None where it can. A host's name is looked up later.
+    """Why this cannot be the address of a webhook; None where it can. A host's name is looked up later, but
+    for those of this machine.
 
     allowed: networks that are not public, and may be reached.
     """
@@ -59,13 +61,26 @@ def problem_of(url: str, allowed: Sequence[Network] = ()) -> str | None:
         return "The URL contains a user name or password. Remove them; messages are signed instead."
     if any(ord(character) <= 32 or ord(character) > 126 for character in url):
         return "The URL contains a space or a non-ASCII character. Percent-encode it."
-    with suppress(ValueError):  # of a name, which is no address
-        address = str(ip_address(parts.hostname))
-        try:
-            refuse_private(parts.hostname, [address], AllowedNetworks(allowed, PRIVATE_NETWORKS))
-        except RefusedAddressError as error:
-            return str(error)
+    try:
+        refuse_private(
+            parts.hostname, _addresses_of(parts.hostname), AllowedNetworks(allowed, PRIVATE_NETWORKS)
+        )
+    except RefusedAddressError as error:
+        return str(error)
     return None
+
+
+def _addresses_of(host: str) -> list[str]:
+    """What a host is without a look-up: an address in any spelling that connections take, such as 127.1 or
+    0x7f000001, or this machine (RFC 6761, 6.3); empty for other names."""
+    name = host.rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return ["127.0.0.1"]
+    with suppress(ValueError):
+        return [str(ip_address(name))]
+    with suppress(OSError):
+        return [inet_ntoa(inet_aton(name))]
+    return []
 
 
 def signature(secret: str, message: str, stamp: str, body: bytes) -> str:

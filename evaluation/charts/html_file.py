@@ -76,10 +76,12 @@ def figures_of(evaluation: Evaluation, estimates: Estimates | None = None) -> Fi
 
 
 def summary_of(evaluation: Evaluation) -> str:
+    outside = evaluation.outside_draw
     line = evaluation.conventions.line(
-        scored=int(evaluation.in_mean.sum()),
+        scored=int((evaluation.in_mean & ~outside).sum()),
         total=evaluation.labels.query_count,
-        without_relevant=int((~evaluation.labels.has_relevant).sum()),
+        without_relevant=int((~evaluation.labels.has_relevant & ~outside).sum()),
+        outside=int(outside.sum()),
     )
     return f"{line}{evaluation.inputs_in_words}"
 

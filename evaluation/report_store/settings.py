@@ -7,6 +7,7 @@ from typing import Any
 
 from evaluation.logs.applying import weighted_notes
 from evaluation.models import Report
+from evaluation.report_store.options import UNWEIGHTED
 from evaluation.scoring.config import SETTINGS, Settings
 from evaluation.scoring.conventions import CONVENTIONS, PRESET, Conventions
 from evaluation.scoring.estimate_figures import COMPLETE, PoolOfEstimates
@@ -104,11 +105,13 @@ def _thresholds(report: Report) -> list[dict[str, Any]]:
 
 def conventions_in_words(report: Report) -> str:
     """The convention line of the whole report: what is the same for all its numbers."""
-    counts = report.result["queries"]
+    counts, weights = report.result["queries"], weights_of(report)
     line = Conventions(**report.options["conventions"]).line(
-        scored=counts["scored"], total=counts["labelled"], without_relevant=counts["without_relevant"]
+        scored=counts["scored"],
+        total=counts["labelled"],
+        without_relevant=counts["without_relevant"],
+        outside=outside_draw(report),
     )
-    weights = weights_of(report)
     chunked: dict[str, list[str]] = {}
     for run in report.options["runs"]:
         if words := run.get("chunks"):
@@ -121,6 +124,12 @@ def weights_of(report: Report) -> WeightedHow | None:
     """How a report weighs its queries; None where none of them was drawn from a log."""
     how: WeightedHow | None = report.result["conventions"].get("weights")
     return how
+
+
+def outside_draw(report: Report) -> int:
+    """Labelled queries that are in no mean because they were not drawn."""
+    how = weights_of(report)
+    return 0 if how is None or how["target"] == UNWEIGHTED else how["strangers"]
 
 
 def weights_in_words(report: Report) -> list[str]:

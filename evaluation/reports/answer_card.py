@@ -19,7 +19,7 @@ from evaluation.comparisons.wording import (
 from evaluation.failures.stored_facts import facts_in
 from evaluation.models import Report
 from evaluation.report_store.options import UNWEIGHTED, headline_k
-from evaluation.report_store.settings import weights_in_words
+from evaluation.report_store.settings import outside_draw, weights_in_words
 from evaluation.scoring.estimate_figures import COMPLETE, LABELS, Estimates
 from evaluation.scoring.wording import decimal, first_places, share_in_words
 from pooling.formats.wording import counted
@@ -175,7 +175,8 @@ def _facts(report: Report, answer: Answer) -> str:
 def _covered(report: Report, answer: Answer) -> str:
     parts, counts = [], report.result["queries"]
     if (every := queries_in_all(report)) > counts["scored"]:
-        parts.append(f"{counts['scored']:,} of {counted(every, 'query')} scored")
+        outside = f", {out:,} outside the draw" if (out := outside_draw(report)) else ""
+        parts.append(f"{counts['scored']:,} of {counted(every, 'query')} scored{outside}")
     if answer.judged is not None:
         parts.append(f"{100 * answer.judged:.0f} % of the {first_places(answer.k)} of {answer.run} judged")
     if answer.rival is not None and answer.rival.unjudged:

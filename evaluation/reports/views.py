@@ -25,7 +25,12 @@ from evaluation.failures.stored_queries import worst_queries
 from evaluation.measures import MEASURES, titled
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, figure_of, file_stem, relevant_total, run_names
-from evaluation.report_store.settings import conventions_in_words, pool_of_estimates, settings_context
+from evaluation.report_store.settings import (
+    conventions_in_words,
+    outside_draw,
+    pool_of_estimates,
+    settings_context,
+)
 from evaluation.report_store.shared_links import links_of
 from evaluation.reports.answer_card import estimated_caption, full_card, of_labels, queries_in_all
 from evaluation.reports.changes import are_equal
@@ -102,6 +107,7 @@ def report_context(
         "bounds_drawn": has_bounds,
         "conventions": conventions_in_words(report),
         "counts": result["queries"],
+        "outside_draw": outside_draw(report),
         "relevant_labels": relevant_total(report),
         "answer": full_card(report, choice.k, results.earlier if choice.measure == "recall" else None),
         "summary": recall_in_words(report, choice, coverage),

@@ -35,7 +35,7 @@ from evaluation.scoring.wording import interval_or_why_not, rests_on
 from evaluation.scoring.wording import percent as percent
 from evaluation.scoring.wording import share_in_words as share_in_words
 from pooling.formats.wording import counted as in_number
-from pooling.heavy import np, npt, pd, pl
+from pooling.heavy import Booleans, np, npt, pd, pl
 from pooling.inputs.given import RunSource, Source
 
 
@@ -79,7 +79,7 @@ class Evaluation:
     measures: tuple[str, ...]
     keys: tuple[tuple[str, int | None], ...]
     labels: Labels
-    in_mean: npt.NDArray[np.bool_]
+    in_mean: Booleans
     runs: Mapping[str, RunEvaluation]
     settings: MeasuredHow
     notes: tuple[str, ...] = ()
@@ -124,6 +124,11 @@ class Evaluation:
     def of_draw(self, values: Floats) -> Floats:
         """(Q,) values, NaN for queries outside the draw that means are taken back from."""
         return values if self.design is None else np.where(self.design.importance > 0, values, np.nan)
+
+    @property
+    def outside_draw(self) -> Booleans:
+        """(Q,) the queries that are in no mean because they were not drawn."""
+        return np.isnan(self.of_draw(np.zeros(self.labels.query_count)))
 
     def below(self) -> list[str]:
         """A sentence for every run's mean that is below its threshold."""
@@ -205,12 +210,12 @@ class Evaluation:
     def _strata(self) -> dict[str, StratumResult]:
         results: dict[str, StratumResult] = {}
         for tag, stratum in self.strata.items():
-            counted, relevant = self.in_mean[stratum.rows], self.labels.has_relevant[stratum.rows]
+            inside, lacking = ~self.outside_draw[stratum.rows], ~self.labels.has_relevant[stratum.rows]
             results[tag] = {
                 "queries": {
                     "labelled": len(stratum.rows),
-                    "scored": int(counted.sum()),
-                    "without_relevant": int((~relevant).sum()),
+                    "scored": int((self.in_mean[stratum.rows] & inside).sum()),
+                    "without_relevant": int((lacking & inside).sum()),
                 },
                 "runs": stratum.figures,
             }
@@ -352,11 +357,12 @@ class Evaluation:
 
     def _query_counts(self) -> QueryCounts:
         queries = self.labels.queries
-        lacking = ~self.labels.has_relevant
-        missing = {name: self.in_mean & run.counted.missing for name, run in self.runs.items()}
+        inside = ~self.outside_draw
+        lacking, counted = ~self.labels.has_relevant & inside, self.in_mean & inside
+        missing = {name: counted & run.counted.missing for name, run in self.runs.items()}
         return {
             "labelled": self.labels.query_count,
-            "scored": int(self.in_mean.sum()),
+            "scored": int(counted.sum()),
             "without_relevant": int(lacking.sum()),
             "missing": {name: int(mask.sum()) for name, mask in missing.items()},
             "unknown": {name: run.counted.unknown for name, run in self.runs.items()},
@@ -375,7 +381,7 @@ class Evaluation:
         judged = self._run(run).figures.get(f"judged@{at}")
         spread = interval_or_why_not(figure, self.confidence) if figure is stored else ""
         value = f"{titled(measure, k)} {decimal(figure['mean'])}{spread}"
-        outside = np.isnan(self.of_draw(np.zeros(self.labels.query_count)))
+        outside = self.outside_draw
         conventions = self.conventions.line(
             scored=figure["queries"],
             total=self.labels.query_count,

@@ -182,6 +182,12 @@ class PrelabelJob(models.Model):
     def is_active(self) -> bool:
         return self.state in (self.State.QUEUED, self.State.RUNNING)
 
+    @property
+    def can_resume(self) -> bool:
+        """Whether it stopped and may go on. Where all its pairs failed, another pass retries them."""
+        all_failed = 0 < self.pair_count <= self.failed_count
+        return self.state == self.State.PAUSED or (self.state == self.State.FAILED and not all_failed)
+
 
 def is_in_queue(queue: Queue) -> models.Exists:
     items = queue.items.filter(

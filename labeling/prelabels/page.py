@@ -39,7 +39,8 @@ def pass_meant(queue: Queue, action: str, number: int | None = None) -> Prelabel
             raise InputError(f"“{queue.name}” has no pass number {number}.", missing=True)
         return job
     states, done = ACTIONS[action]
-    fitting = list(passes.filter(state__in=states)[:LISTED_PASSES])
+    stopped_or_active = passes.filter(state__in=states)[:LISTED_PASSES]
+    fitting = [job for job in stopped_or_active if job.is_active or job.can_resume]
     if not fitting:
         raise InputError(f"No pass over “{queue.name}” can be {done}.", conflict=True)
     if len(fitting) > 1:

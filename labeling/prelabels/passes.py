@@ -20,7 +20,8 @@ from django.utils import timezone
 from django_tasks import task
 
 from labeling.exposure.use import follow_prelabeler
-from labeling.models import Prelabeler, PrelabelJob, Queue
+from labeling.models import Prelabeler, PrelabelFailure, PrelabelJob, Queue
+from labeling.models.prelabels import is_in_queue
 from labeling.prelabels.client import ModelClient
 from labeling.prelabels.costs import Prices
 from labeling.prelabels.journal import Journal, journal_path, read_journal
@@ -35,6 +36,7 @@ from labeling.prelabels.options import (
 from labeling.prelabels.running import BUDGET, CANCEL, PAUSE, STOP, TURN, Ending, Pass, Progress, Sleep
 from labeling.prelabels.storing import store_outcomes
 from labeling.prelabels.work import chunks, pending_pairs
+from pooling.formats.wording import counted
 from pooling.interface.problems import InputError, refusals
 from pooling.jobs.workers import is_gone, this_worker
 from pooling.people.activity_log import record_action
@@ -84,7 +86,8 @@ def run_here(
 ) -> PrelabelJob:
     """Run a pass to its end in this process, a new or an interrupted one; `started` gets it first."""
     pause_abandoned_passes()
-    job = PrelabelJob.objects.filter(queue=queue, prelabeler=prelabeler, state__in=RESUMABLE).first()
+    stopped = PrelabelJob.objects.filter(queue=queue, prelabeler=prelabeler, state__in=RESUMABLE)
+    job = next((job for job in stopped if job.can_resume), None)
     if job is None:
         job = _made(queue, prelabeler, options=options, by=None, state=State.RUNNING)
     else:
@@ -123,6 +126,9 @@ def resume_pass(job: PrelabelJob, *, budget: Decimal | None = None, by: User | N
     """Go on with a pass that was paused or failed, perhaps with another cap; no answer is asked for again."""
     pause_abandoned_passes(SHORT_SILENCE)
     job.refresh_from_db()
+    if job.state == State.FAILED and not job.can_resume:
+        problem = "All pairs of this pass failed: nothing is left to resume. Start a pass that retries them."
+        raise InputError(problem, conflict=True)
     current_prompt(job.prelabeler)
     if budget is not None:
         job.budget = budget
@@ -331,9 +337,10 @@ def _ended(job: PrelabelJob, ending: Ending) -> Ending:
     # Before the end is written down: a pass killed in between is resumed, and comes here again.
     _follow(job)
     now = timezone.now()
-    failed = f" {job.failed_count:,} failed and can be retried." if job.failed_count else ""
+    if ending.word in ("", STOP) and 0 < job.failed_count == job.done_count:
+        ending = _without_answer(job, ending)
     state, detail, finished = {
-        "": (State.DONE, f"Done.{failed}", now),
+        "": (State.DONE, "" if ending.word else _done(job), now),
         PAUSE: (State.PAUSED, ending.detail or "Paused.", None),
         CANCEL: (State.CANCELLED, "Cancelled. Answers received so far are kept.", now),
         TURN: (State.QUEUED, "Waiting for the next run.", None),
@@ -344,8 +351,33 @@ def _ended(job: PrelabelJob, ending: Ending) -> Ending:
         ),
         STOP: (State.FAILED, ending.detail, now),
     }[ending.word]
-    _step(job, (State.RUNNING,), state, detail=detail, finished_at=finished)
+    _step(job, (State.RUNNING,), state, detail=detail, finished_at=finished, pair_count=job.pair_count)
     return ending
+
+
+def _without_answer(job: PrelabelJob, ending: Ending) -> Ending:
+    """The ending of a pass whose answers all failed, with an example; one that stopped early has its own."""
+    if not ending.word:
+        job.pair_count = job.done_count  # what was deleted meanwhile is not left to ask
+    elif job.done_count < job.pair_count:
+        return ending
+    failure = job.failures.select_related("query", "document").first()
+    example = ""
+    if failure is not None:
+        reason = (failure.detail or failure.get_reason_display()).rstrip(".")
+        example = f", for example {failure.query.external_id} × {failure.document.external_id}: {reason}"
+    pairs = counted(job.failed_count, "pair")
+    problem = f"No pair got an answer: {pairs} failed{example}. Retry failed pairs in another pass."
+    return Ending(STOP, problem)
+
+
+def _done(job: PrelabelJob) -> str:
+    if job.failed_count:
+        return f"Done. {job.failed_count:,} failed and can be retried."
+    earlier = PrelabelFailure.objects.filter(is_in_queue(job.queue), prelabeler=job.prelabeler)
+    if not job.done_count and (failed := earlier.count()):
+        return f"Nothing to ask: {counted(failed, 'pair')} failed in an earlier pass and can be retried."
+    return "Done."
 
 
 @transaction.atomic

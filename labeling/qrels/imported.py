@@ -19,7 +19,7 @@ from pooling.formats import read_qrels
 from pooling.formats.wording import counted, plural
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
-from pooling.interface.results import Imported, Progress
+from pooling.interface.results import PAGE_ONLY, Imported, Progress
 from pooling.models import Collection, Document, Query
 from pooling.people.activity_log import record_action
 from pooling.ranking.shared_ids import offered
@@ -99,6 +99,7 @@ GRADES_UNUSED = (
     "The grade above 1 of {labels} is not used: people judged or settled these pairs here, "
     "and their label is 0 or 1."
 )
+UNLISTED = "documents that no label names count as not relevant"
 BATCH = 5000
 MOST_NAMED = 5
 
@@ -115,6 +116,8 @@ class QrelsImport(Imported):
     left_out: Annotated[int, "Labels of queries that are not in the collection."]
     new_documents: Annotated[int, "Created without text."]
     notes: Annotated[list[str], "Notes about the file."]
+    # Queries for which no file was declared complete before.
+    declared: Annotated[int, PAGE_ONLY] = 0
     words = "Labels"
 
     def __str__(self) -> str:
@@ -168,6 +171,7 @@ def import_qrels(
         pairs = {(queries[query], documents[document]): relevance for query, document, relevance in kept_rows}
         new, changed = _against_earlier(collection, pairs, place)
         file.complete_for = sorted({row[0] for row in kept_rows}) if complete else []
+        declared, declaration = _declaration(file, kept_rows)
         file.save()
         _store(file, pairs, new, changed)
         facts = {"labels": len(new) + len(changed), **({"complete": True} if complete else {})}
@@ -179,9 +183,33 @@ def import_qrels(
         unchanged=len(pairs) - len(new) - len(changed),
         left_out=len(rows) - len(kept_rows),
         new_documents=created,
-        notes=[*read.notes, *text_notes, *_left_out_note(rows, queries), *strangers, *beside_people],
+        notes=[
+            *(*declaration, *read.notes, *text_notes),
+            *(*_left_out_note(rows, queries), *strangers, *beside_people),
+        ],
+        declared=declared,
         page=reverse("releases", args=[collection.slug]),
+        undo=reverse("qrels_withdraw", args=[collection.slug, file.pk]) if new or changed or declared else "",
     )
+
+
+def _declaration(file: LabelFile, rows: list[Row]) -> tuple[int, list[str]]:
+    """For how many queries labels are complete by this file alone, and what its declaration does."""
+    if not file.complete_for:
+        return 0, []
+    earlier = file.collection.label_files.filter(withdrawn_at=None).values_list("complete_for", flat=True)
+    declared = len(set(file.complete_for).difference(*earlier))
+    notes = [f"Declared complete for {counted(len(file.complete_for), 'query')}: {UNLISTED}."]
+    if before := len(file.complete_for) - declared:
+        notes.append(f"{counted(before, 'query')} {plural(before, 'was', 'were')} declared complete before.")
+    relevant = {query for query, _, relevance in rows if relevance > 0}
+    if lacking := [query for query in file.complete_for if query not in relevant]:
+        have = plural(len(lacking), "has", "have")
+        notes.append(
+            f"{counted(len(lacking), 'query')} {have} no relevant label in the file ({_named(lacking)}): "
+            f"a mean that needs one leaves {plural(len(lacking), 'it', 'them')} out."
+        )
+    return declared, notes
 
 
 def label_files(collection: Collection) -> QuerySet[LabelFile]:

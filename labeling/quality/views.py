@@ -124,7 +124,9 @@ QUALITY = Table(
     ),
     search=("name__icontains",),
     search_hint="Queue",
-    empty=Empty("Nothing is judged yet.", "Open a queue", "queue_new"),
+    empty=Empty(
+        "No queue of pairs. Archived and deleted queues are not listed.", "Open a queue", "queue_new"
+    ),
 )
 
 

@@ -1,5 +1,6 @@
-"""Lists by query inside what another program answered or stored: predictions of MTEB, and answers of
-Elasticsearch and OpenSearch to `_rank_eval`: a run, and which of its documents have no rating.
+"""Lists by query inside what another program answered or stored: predictions of MTEB, the relevant documents
+of sentence-transformers and LlamaIndex, and answers of Elasticsearch and OpenSearch to `_rank_eval`: a run,
+and which of its documents have no rating.
 
 Unrated documents are listed out of the hits (`EvaluationMetric.filterUnratedDocuments`), so the hits are all
 there is to read.
@@ -111,4 +112,20 @@ def lists_of_predictions(content: Mapping[Any, Any]) -> Mapping[Any, Any]:
         problem = f"predictions of MTEB with one subset and split are read, and here are {there}"
         raise BadValueError(problem, "Give what one of them holds, {query: {document: score}}.")
     lists: Mapping[Any, Any] = parts[0][1]
+    return lists
+
+
+def lists_of_retrieval_dicts(content: Mapping[Any, Any], kind: str) -> Mapping[Any, Any]:
+    """`relevant_docs` of queries, corpus and relevant documents in one object; others as they are.
+
+    BadValueError where they are read as a run.
+    """
+    if not {"queries", "corpus", "relevant_docs"} <= content.keys():
+        return content
+    if kind != "qrels":
+        problem = "these are queries, corpus and relevant_docs of an evaluation, which hold labels and no run"
+        raise BadValueError(problem, "Read it as qrels.")
+    lists: Mapping[Any, Any] = content["relevant_docs"]
+    if not isinstance(lists, Mapping):
+        raise BadValueError("relevant_docs is not an object", "Write {query: [document, …]} there.")
     return lists

@@ -53,6 +53,13 @@ class Registry(MutableMapping[Key, Value]):
         return self._rows.setdefault(key, new)
 
 
+class NamedRegistry(Registry[str, Value]):
+    """A table in the order of its names, whichever module was imported first."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(super().__iter__()))
+
+
 def registers(package: ModuleType | None) -> None:
     """Modules of this package are among those that fill the tables."""
     assert package is not None, "an app has a package by the time that it is ready"

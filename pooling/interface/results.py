@@ -25,6 +25,10 @@ class Result(TypedDict):
     undo: NotRequired[Annotated[str, PAGE_ONLY]]
 
 
+# What an import did, where it counts that; without any of them it changed nothing.
+CHANGES = ("created", "changed", "restored", "supports", "new_documents", "declared")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Imported:
     """Result of an import of a file. Each kind adds its counts, and says them as text."""
@@ -36,7 +40,14 @@ class Imported:
 
     @property
     def detail(self) -> str:
-        return " ".join([f"{self.words}: {self}.", *getattr(self, "notes", ())])
+        return " ".join([self.sentence, *getattr(self, "notes", ())])
+
+    @property
+    def sentence(self) -> str:
+        """The counts, and that there is nothing to undo where they are all of what was there before."""
+        is_new = not hasattr(self, "unchanged") or any(getattr(self, name, 0) for name in CHANGES)
+        nothing = "" if is_new else " Nothing in the file is new, so there is nothing to undo."
+        return f"{self.words}: {self}.{nothing}"
 
     @property
     def url(self) -> URL:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pooling.interface.registering import Registry
+from pooling.interface.registering import NamedRegistry
 from pooling.interface.results import Progress
 from pooling.models import Job
 
@@ -33,8 +33,8 @@ class StageLine:
     state: str
 
 
-WORK: Registry[str, Work] = Registry()
-KINDS: Registry[str, JobKind] = Registry()
+WORK: NamedRegistry[Work] = NamedRegistry()
+KINDS: NamedRegistry[JobKind] = NamedRegistry()
 
 
 def job_kind(

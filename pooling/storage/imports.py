@@ -17,7 +17,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from pooling.interface.problems import InputError, StorageAwayError, is_outage
-from pooling.interface.registering import Registry
+from pooling.interface.registering import NamedRegistry
 from pooling.interface.results import Imported, Progress, Result
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
@@ -56,8 +56,8 @@ class Showing:
 
 # So many rows of a table are seen.
 FIRST_ROWS = 5
-IMPORTERS: Registry[str, Importer] = Registry()
-SHOWING: Registry[str, Showing] = Registry()
+IMPORTERS: NamedRegistry[Importer] = NamedRegistry()
+SHOWING: NamedRegistry[Showing] = NamedRegistry()
 
 
 def importer(kind: str, *, showing: Showing | None = None, **facts: Any) -> Callable[[Function], Function]:

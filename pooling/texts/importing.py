@@ -109,8 +109,11 @@ class ImportSummary(Imported):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on fields whose names do not say as what they were read, and on lacking texts."""
-        return [sentence for sentence in (self.fields, self.lacking) if sentence]
+        """Sentences on changes that nothing takes back, fields whose names do not say as what they were read,
+        and lacking texts."""
+        kept = "Nothing takes changes back: to undo them, import the earlier file again."
+        last = kept if self.changed and not self.created + self.restored else ""
+        return [sentence for sentence in (last, self.fields, self.lacking) if sentence]
 
 
 def lock(collection: Collection) -> None:

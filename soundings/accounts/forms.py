@@ -21,6 +21,7 @@ from pooling.account_models import Scope
 from pooling.models import Role
 from pooling.people.activity_log import record_action
 from pooling.people.invitations import LONGEST_NOTE
+from pooling.people.membership import adds_anybody
 from soundings.accounts.mail import ask_for_password_letter
 from soundings.accounts.tokens import LONGEST_DAYS, LONGEST_NAME
 
@@ -119,13 +120,18 @@ class MemberForm(RoleForm):
     username = forms.CharField(
         label="User name",
         max_length=150,
-        help_text="They are asked to join, unless they are a member of another collection of yours. "
-        "For someone without an account, create an invitation below.",
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
         ),
     )
     field_order = ["username", "role"]
+
+    def __init__(self, by: User, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        asks = "They are asked to join, unless they are a member of another collection of yours."
+        joins = "They become a member at once." if adds_anybody(by) else asks
+        otherwise = "For someone without an account, create an invitation below."
+        self.fields["username"].help_text = f"{joins} {otherwise}"
 
 
 class InvitationForm(RoleForm):

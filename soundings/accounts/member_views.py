@@ -109,7 +109,7 @@ INVITATIONS = Table(
 def members(request: HttpRequest, slug: str) -> HttpResponseBase:
     """List the members; POST adds one, or asks whether they will join."""
     collection = collection_for(request.user, slug, ADMIN if request.method == "POST" else READERS)
-    form = MemberForm(request.POST or None, initial={"role": Role.ANNOTATOR})
+    form = MemberForm(person(request), request.POST or None, initial={"role": Role.ANNOTATOR})
     if request.method == "POST" and form.is_valid():
         try:
             given = form.cleaned_data

@@ -17,7 +17,8 @@ export class Session {
   #tabs;
   #view;
   #own;
-  #history;
+  #history = [];
+  #given = 0; // how many verdicts were put into the history
   #progress;
   #recheck = null;
   #lastQuery = null;
@@ -35,7 +36,7 @@ export class Session {
     this.#tabs = tabs;
     this.#view = view;
     this.#own = own;
-    this.#history = recent;
+    this.#remember(...recent);
     this.#progress = progress;
     this.#listen();
   }
@@ -47,7 +48,7 @@ export class Session {
   start(item, unsent, { starting = false } = {}) {
     const known = new Set(this.#history.map(({ key }) => key));
     const missing = unsent.filter(({ kind, key }) => kind === "verdict" && !known.has(key));
-    this.#history = [...this.#history, ...missing].slice(-UNDO_STEPS);
+    this.#remember(...missing);
     const shown = item && !this.#outbox.holds(item.item) ? item : null;
     if (shown) this.#batch.adopt(shown);
     this.#view.adopt(shown);
@@ -107,7 +108,6 @@ export class Session {
     const entry = this.#history.find((other) => other.key === key);
     if (!entry) return this.#view.say(gettext("Nothing to undo."));
     this.#forgetRevealed();
-    const before = new Set(this.#history.slice(0, this.#history.indexOf(entry)).map((other) => other.key));
     this.#history = this.#history.filter((other) => other !== entry);
     if (entry.verdict !== "skip") {
       if (entry.item?.document) this.#own.undone(entry.item.document.id);
@@ -117,7 +117,7 @@ export class Session {
     // A skip needs no undo on the server: a verdict without a lease is still accepted.
     if (!this.#outbox.withdraw(entry.key) && entry.verdict !== "skip") {
       this.#outbox.add({ kind: "undo", key: newKey(), undoes: entry.key });
-      this.#undoing.set(entry.key, { entry, before });
+      this.#undoing.set(entry.key, entry);
     }
     if (this.#state === "resting") this.#state = "working";
     if (entry.item?.document) this.#bringBack(entry);
@@ -214,7 +214,7 @@ export class Session {
     this.#forgetRevealed();
     const { key, note = "", evidence = null } = operation;
     const entry = { key, verdict, title: titleOf(item.document), item, note, evidence };
-    this.#history = [...this.#history, entry].slice(-UNDO_STEPS);
+    this.#remember(entry);
     if (verdict !== "skip") this.#own.judged(item, verdict);
     this.#outbox.add(operation);
     this.#tabs.settled(item.item);
@@ -225,6 +225,11 @@ export class Session {
     else if (this.#pace.due && this.#batch.current) this.#rest();
     else if (this.#batch.current) this.#showCurrent(filled(gettext("Saved: {verdict}."), { verdict: VERDICTS[verdict] }));
     else this.#wait();
+  }
+
+  #remember(...entries) {
+    const given = entries.map((entry) => ({ ...entry, given: this.#given++ }));
+    this.#history = [...this.#history, ...given].slice(-UNDO_STEPS);
   }
 
   #beginLater() {
@@ -355,15 +360,13 @@ export class Session {
   }
 
   // An undo was refused: what it took back is as it was, unless the document was judged again meanwhile.
-  #stands(undone) {
-    if (!undone) return;
-    const { entry, before } = undone;
+  #stands(entry) {
+    if (!entry) return;
     const { item, verdict } = entry;
     const isBack = this.#batch.items.some((held) => held.item === item?.item);
     if (item && !isBack && this.#history.some((other) => other.item?.item === item.item)) return;
-    const later = this.#history.findIndex((other) => !before.has(other.key));
-    const place = later < 0 ? this.#history.length : later;
-    this.#history = [...this.#history.slice(0, place), entry, ...this.#history.slice(place)].slice(-UNDO_STEPS);
+    // In the order in which they were given: others may have been undone, or come back, meanwhile.
+    this.#history = [...this.#history, entry].sort((one, other) => one.given - other.given).slice(-UNDO_STEPS);
     this.#count(1);
     this.#view.last(this.#history);
     if (!isBack) return;

@@ -253,6 +253,30 @@ def test_an_undo_that_a_deleted_queue_refuses_leaves_the_page_as_it_was(page: Pa
     expect(page).to_have_url(re.compile("/$"))
 
 
+def test_undos_refused_one_by_one_leave_the_verdicts_in_their_order(page: Page, queue: Queue) -> None:
+    judged = [press(page, "j") for _ in range(3)]
+    all_saved(page)
+    last = page.locator("[data-part=last]")
+    before = last.text_content()
+    delete(queue)
+    calls: list[Route] = []
+    page.context.route(re.compile("/undo/$"), lambda route: calls.append(route))
+    for _ in range(2):
+        ready(page)
+        page.keyboard.press("u")
+    eventually(page, lambda: len(calls) == 1)
+    calls[0].continue_()
+    expect(last).to_contain_text(judged[2].title)  # it stands again, while the other is still under way
+    eventually(page, lambda: len(calls) == 2)
+    ready(page)
+    page.keyboard.press("u")
+    for call in (1, 2):
+        eventually(page, lambda wanted=call + 1: len(calls) >= wanted)  # type: ignore[misc]
+        calls[call].continue_()
+    all_saved(page)
+    expect(last).to_have_text(before or "")
+
+
 def test_a_full_disk_is_said_and_the_verdict_is_kept_until_there_is_room(
     page: Page, queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:

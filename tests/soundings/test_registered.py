@@ -60,4 +60,5 @@ def test_a_fresh_process_knows_what_every_module_registers() -> None:
 
 def test_every_import_is_a_job_and_every_job_begins_at_a_page_that_is_there() -> None:
     assert IMPORTERS.keys() <= WORK.keys() == KINDS.keys()
+    assert list(KINDS) == sorted(KINDS)  # in whatever order the modules were imported
     assert all(reverse(kind.begins_at, args=["harbour"]) for kind in KINDS.values() if kind.begins_at)

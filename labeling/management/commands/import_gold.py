@@ -31,7 +31,7 @@ class Command(InputCommand):
         practice = balance.practice_relevant, balance.practice_not_relevant
         also = "; for practice {:,} relevant and {:,} not relevant".format(*practice) if any(practice) else ""
         self.stdout.write(
-            f"Gold questions: {done}. "
+            f"{done.sentence} "
             f"Now {balance.relevant:,} relevant and {balance.not_relevant:,} not relevant{also}."
         )
         if balance.is_uneven:

@@ -25,6 +25,6 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         done = import_qrels(collection_named(options["slug"]), options["file"], complete=options["complete"])
-        self.stdout.write(f"Labels: {done}.")
+        self.stdout.write(done.sentence)
         for note in done.notes:
             self.stderr.write(self.style.WARNING(note))

@@ -7,7 +7,6 @@ from argparse import ArgumentParser
 from typing import Any
 
 from labeling.models import PrelabelJob
-from labeling.prelabels.api import PassSerializer
 from labeling.prelabels.costs import parse_budget
 from labeling.prelabels.page import pass_meant, passes_of
 from labeling.prelabels.passes import (
@@ -55,6 +54,8 @@ class Command(InputCommand):
 
     def _print(self, passes: list[PrelabelJob], form: str) -> None:
         if form == "json":
+            from labeling.prelabels.api import PassSerializer  # Cut: REST framework, for JSON alone
+
             rows = PassSerializer(passes, many=True).data
             self.stdout.write(json.dumps(rows, ensure_ascii=False, indent=2, default=str))
             return

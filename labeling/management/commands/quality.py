@@ -7,7 +7,6 @@ from argparse import ArgumentParser
 from typing import Any
 
 from labeling.progress.tables import queue_named
-from labeling.quality.api import QualitySerializer
 from labeling.quality.figures import queue_quality
 from labeling.quality.tables import quality_table
 from pooling.interface.commands import InputCommand
@@ -24,6 +23,8 @@ class Command(InputCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         figures = queue_quality(queue_named(options["slug"], options["queue"]))
         if options["format"] == "json":
+            from labeling.quality.api import QualitySerializer  # Cut: REST framework, for JSON alone
+
             plain = json.loads(json.dumps(QualitySerializer(figures).data, default=str))
             self.stdout.write(json.dumps(plain, ensure_ascii=False, indent=2))
         else:

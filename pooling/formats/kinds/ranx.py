@@ -7,7 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pooling.formats.answers import is_rank_eval, lists_of_predictions, lists_of_rank_eval
+from pooling.formats.answers import (
+    is_rank_eval,
+    lists_of_predictions,
+    lists_of_rank_eval,
+    lists_of_retrieval_dicts,
+)
 from pooling.formats.bytes.nesting import loads, problem_of
 from pooling.formats.errors import FormatError, excerpt
 from pooling.formats.judgments.elements import first_sign, json_elements
@@ -114,11 +119,14 @@ def rows_of_list(source: Source, line: int, query: Any, entries: Any, *, kind: s
 
 
 def lists_inside(content: Mapping[Any, Any], kind: str) -> Mapping[Any, Any]:
-    """Of predictions of MTEB and answers of `_rank_eval` the lists by query; others as they are.
+    """Of predictions of MTEB, retrieval dicts and answers of `_rank_eval` the lists by query; others as they
+    are.
 
     BadValueError where they are of another shape. Only of an answer a list is a tuple, of pairs in order.
     """
-    return lists_of_rank_eval(content, kind) if is_rank_eval(content) else lists_of_predictions(content)
+    if is_rank_eval(content):
+        return lists_of_rank_eval(content, kind)
+    return lists_of_retrieval_dicts(lists_of_predictions(content), kind)
 
 
 def json_number(value: Any) -> str:

@@ -18,6 +18,7 @@ from pooling.engines.connections import AllowedNetworks, RefusedAddressError, re
 from pooling.interface.problems import InputError
 from pooling.jobs.running import start_job
 from pooling.models import Job, Run
+from tests.evaluation.canaries.test_webhooks import names
 from tests.evaluation.canary_cast import (
     LOOPBACK,
     SECRET,
@@ -138,10 +139,12 @@ def test_private_addresses_are_refused_by_default(
     world: World,
     receiver: Receiver,
     settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     settings.WEBHOOK_PRIVATE_NETWORKS = []
-    url = receiver.url.replace("127.0.0.1", "localhost")  # looked up when it is sent
+    names(monkeypatch, ["127.0.0.1"])
+    url = receiver.url.replace("127.0.0.1", "hooks.example.org")  # looked up when it is sent
     canary = canary_of(world, django_capture_on_commit_callbacks, webhook_url=url, secret=SECRET)
     with django_capture_on_commit_callbacks(execute=True):
         tell([News(canary)])
@@ -192,6 +195,21 @@ def test_no_address_leads_into_a_private_network(address: str) -> None:
 )
 def test_what_is_no_address_of_a_webhook_is_refused(url: str) -> None:
     assert problem_of(url)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        *("localhost", "LOCALHOST.", "hooks.localhost", "127.1", "127.0.0.1.", "2130706433", "0x7f000001"),
+        *("0177.0.0.1", "0", "10.1", "[::1]", "[fe80::1%25eth0]"),
+    ],
+)
+def test_no_spelling_of_a_private_address_is_taken(host: str) -> None:
+    refusal = problem_of(f"https://{host}/hook")
+    assert refusal
+    assert "SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS" in refusal
+    assert problem_of("https://127.1/", LOOPBACK) is None
+    assert problem_of("https://localhost.example.org/") is None
 
 
 def test_mail_goes_out_where_there_is_a_mail_server(

@@ -172,6 +172,19 @@ def test_queries_outside_the_draw_are_counted_and_decide_the_default(world: Worl
     assert [one.what for one in what_changed(report, asked)] == ["Weights"]
 
 
+def test_the_counts_of_a_weighted_report_are_of_the_queries_in_its_means(world: World) -> None:
+    draw(world, queries=("q1", "q2"))
+    world.import_runs()
+    make_release(world)
+    plain, weighted = make(world), make(world, weights="traffic", settings={"tags": ["short"]})
+    assert "3 of 3 queries scored ·" in report_words(world, plain)
+    words = report_words(world, weighted)
+    assert "2 of 3 queries scored, 1 outside the draw ·" in words  # in the head and on the card
+    assert words.count("2 of 3 queries scored, 1 outside the draw") == 2
+    assert "2 of 3 queries (1 outside the draw) · missing = 0" in words
+    assert "3 of 3 queries" not in words
+
+
 def report_words(world: World, report: Report) -> str:
     return signed_in(world.vera).get(report.get_absolute_url()).content.decode()
 

@@ -73,6 +73,21 @@ def test_an_admin_estimates_starts_and_downloads(
     )
 
 
+def test_a_pass_without_an_answer_offers_to_retry_its_pairs(
+    queue: Queue, server: ModelServer, world: World, client: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    client.force_login(world.ada)
+    page = f"/queues/{queue.pk}/prelabels/"
+    server.fault_of = lambda query, document: "refusal"
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(f"{page}start/", form(server))
+    text = client.get(page).content.decode()
+    assert "No pair got an answer: 6 pairs failed, for example q" in text
+    assert ": I cannot help with that. Retry failed pairs in another pass." in text
+    assert ">Retry failed pairs</a>" in text
+    assert 'value="resume"' not in text
+
+
 @pytest.mark.database
 def test_what_will_not_do_is_said_beside_its_field(
     queue: Queue, server: ModelServer, world: World, client: Client

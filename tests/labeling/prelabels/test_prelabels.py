@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from collections.abc import Callable
+from copy import copy
 from decimal import Decimal
 from typing import Any
 
@@ -14,10 +16,12 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from labeling.judging.leases import claim
 from labeling.models import Judgment, Prelabel, PrelabelFailure, PrelabelJob, Queue, latest_scores
 from labeling.prelabels import passes as prelabel_jobs
+from labeling.prelabels.client import Answer, Asking, Dialect, ModelClient
 from labeling.prelabels.costs import TOKENS_AROUND, Prices
 from labeling.prelabels.estimates import estimate
 from labeling.prelabels.options import key_for, prelabeler_for, store_key
 from labeling.prelabels.passes import PassOptions, cancel_pass, pause_pass, resume_pass, run_here, start_pass
+from labeling.prelabels.prompting import Messages
 from labeling.prelabels.work import chunks, pending_pairs
 from pooling.interface.problems import InputError
 from pooling.models import Document, Query
@@ -242,8 +246,41 @@ def test_what_is_no_answer_is_a_failure_with_its_reason_and_can_be_tried_again(
     assert not PrelabelFailure.objects.exists()
 
 
-def test_a_slow_answer_is_given_up(queue: Queue, server: ModelServer, settings: Settings) -> None:
-    settings.LLM_TIMEOUT = 0.2
+def test_a_pass_whose_answers_all_fail_has_failed_and_another_pass_retries_them(
+    queue: Queue, server: ModelServer
+) -> None:
+    server.fault_of = lambda query, document: "malformed"
+    job = ask(queue)
+    assert (job.state, job.failed_count, job.can_resume) == (State.FAILED, 6, False)
+    assert job.detail.startswith("No pair got an answer: 6 pairs failed, for example q")
+    with pytest.raises(InputError, match="nothing is left to resume"):
+        resume_pass(job)
+    server.fault_of = lambda query, document: None
+    again = ask(queue)
+    assert (again.state, again.done_count) == (State.DONE, 0)
+    assert again.detail == "Nothing to ask: 6 pairs failed in an earlier pass and can be retried."
+    retried = ask(queue, retries_failed=True)
+    assert (retried.state, retried.answered_count, retried.detail) == (State.DONE, 6, "Done.")
+
+
+def time_out_soon(monkeypatch: pytest.MonkeyPatch, is_late: Callable[[str], bool]) -> None:
+    """A time-out of these questions alone: answers to others may take what a busy machine needs."""
+    ask = ModelClient.ask
+
+    async def impatient(client: ModelClient, asking: Asking, messages: Messages, dialect: Dialect) -> Answer:
+        if is_late(str(messages)):
+            client = copy(client)
+            client._timeout = 0.2
+        return await ask(client, asking, messages, dialect)
+
+    monkeypatch.setattr(ModelClient, "ask", impatient)
+
+
+def test_a_slow_answer_is_given_up(
+    queue: Queue, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = iter([True])
+    time_out_soon(monkeypatch, lambda messages: next(first, False))
     server.faults.append("slow")
     job = ask(queue, prices=PRICES)
     assert (job.state, job.answered_count, job.request_count) == (State.DONE, 6, 7)
@@ -530,7 +567,7 @@ def test_claims_go_on_while_a_pass_runs(queue: Queue, server: ModelServer, world
 @pytest.mark.parametrize(
     ("fault", "reason", "said"),
     [
-        ("dripping", "time_out", "No answer within 0.3 s."),
+        ("dripping", "time_out", "No answer within 0.2 s."),
         ("giant", "malformed", "The answer is longer than 1,000,000 bytes."),
         ("packed", "malformed", "The response is compressed, although compression was not requested."),
         ("deep", "malformed", "The server's JSON is nested too deeply."),
@@ -538,10 +575,10 @@ def test_claims_go_on_while_a_pass_runs(queue: Queue, server: ModelServer, world
     ],
 )
 def test_a_hostile_answer_fails_its_own_pair_in_a_sentence(
-    queue: Queue, server: ModelServer, settings: Settings, fault: str, reason: str, said: str
+    queue: Queue, server: ModelServer, monkeypatch: pytest.MonkeyPatch, fault: str, reason: str, said: str
 ) -> None:
     if fault == "dripping":
-        settings.LLM_TIMEOUT = 0.3
+        time_out_soon(monkeypatch, lambda messages: "night bus" in messages and "Buses" in messages)
     server.fault_of = lambda query, document: (
         fault if (query, "Buses" in document) == ("night bus", True) else None
     )

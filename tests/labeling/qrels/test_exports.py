@@ -29,7 +29,7 @@ from pooling.pools.building import build_pool
 from pooling.texts.importing import import_queries
 from tests.labeling.facts.helpers import bring_facts
 from tests.pooling.formats.test_rank_eval import answer, hit
-from tests.world import ALPHA, BETA, DOCUMENTS, QUERIES, RELEVANT, World, qrels_text
+from tests.world import ALPHA, BETA, DOCUMENTS, QUERIES, RELEVANT, World, qrels_text, run_text
 
 pytestmark = [pytest.mark.anywhere, pytest.mark.django_db]
 REQUEST = '{"query": {"match": {"text": "{{query}}"}}, "_source": false}'
@@ -236,6 +236,24 @@ def test_dicts_have_the_whole_corpus_and_relevant_documents(world: World, releas
     assert found["queries"] == QUERIES
     assert found["corpus"] == {one: "\n".join(texts) for one, texts in DOCUMENTS.items()}
     assert {(query, one) for query, ids in found["relevant_docs"].items() for one in ids} == RELEVANT
+
+
+def test_relevant_documents_of_dicts_are_read_back_as_labels_and_never_as_a_run(
+    world: World, release: QrelsRelease
+) -> None:
+    path = world.folder / "dicts.json"
+    path.write_bytes(exported(world, "retrieval-dicts"))
+    rows = read_qrels(path).frame.iter_rows(named=True)
+    assert {(row["query_id"], row["document_id"]): row["relevance"] for row in rows} == dict.fromkeys(
+        RELEVANT, 1
+    )
+    run = world.folder / "alpha.run"
+    run.write_text(run_text(ALPHA))
+    out = io.StringIO()
+    call_command("evaluate", str(path), str(run), stdout=out)
+    assert "alpha" in out.getvalue()
+    with pytest.raises(CommandError, match=r"hold labels and no run\. Read it as qrels\."):
+        call_command("evaluate", str(path), str(path))
 
 
 def test_the_folder_for_the_hub_is_read_back(world: World, release: QrelsRelease) -> None:

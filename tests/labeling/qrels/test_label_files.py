@@ -116,6 +116,40 @@ def test_labels_are_declared_complete_by_page_call_and_command(world: World, cli
     assert json.dumps(release_qrels(world.collection, name="r").sidecar["complete"]).count("whole.qrels") == 3
 
 
+def test_an_import_says_what_it_declares_and_where_it_changes_nothing(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    path: Path = world.folder / "whole.qrels"
+    path.write_text("q1 0 d1 1\nq2 0 d1 0\n")
+
+    def detail(**options: str) -> str:
+        with path.open("rb") as file:
+            answer = client.post(reverse("api_qrels", args=["harbour"]), {"file": file, **options})
+        words: str = answer.json()["detail"]
+        return words
+
+    nothing = "Nothing in the file is new, so there is nothing to undo."
+    assert nothing not in detail()
+    assert detail() == f"Labels: 0 new, 2 as before. {nothing}"
+    words = detail(complete="true")
+    assert words.startswith("Labels: 0 new, 2 as before. Declared complete for 2 queries: documents that no")
+    assert words.endswith("no relevant label in the file (q2): a mean that needs one leaves it out.")
+    words = detail(complete="true")
+    assert nothing in words
+    assert "2 queries were declared complete before." in words
+
+
+def test_an_import_of_labels_is_taken_back_from_its_message(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    path: Path = world.folder / "whole.qrels"
+    path.write_text("q1 0 d1 1\n")
+    with path.open("rb") as file:
+        page = client.post(reverse("qrels_import", args=["harbour"]), {"file": file}, follow=True)
+    undo = reverse("qrels_withdraw", args=["harbour", world.collection.label_files.get().pk])
+    assert f'form="undo" formaction="{undo}"' in page.content.decode()
+    client.post(undo, {"action": "delete"})
+    assert world.collection.label_files.get().withdrawn_at
+
+
 def test_an_import_is_previewed_over_http_and_nothing_stays(world: World, client: Client) -> None:
     client.force_login(world.ada)
     files = {"qrels": "q1 0 d1 1\nq1 0 new 0\n", "queries": '{"_id": "q77", "text": "when?"}\n'}

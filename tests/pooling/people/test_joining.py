@@ -110,6 +110,16 @@ def test_a_name_that_is_taken_later_does_not_inherit_the_offer(world: World) -> 
     assert not offers_to(User.objects.create_user("zed")).exists()
 
 
+def test_the_form_says_whether_a_name_is_asked_or_a_member_at_once(world: World) -> None:
+    address = "/collections/harbour/members/"
+    assert "They are asked to join" in signed_in(world.ada).get(address).content.decode()
+    world.ada.is_staff = True
+    world.ada.save()
+    page = signed_in(world.ada).get(address).content.decode()
+    assert "They become a member at once." in page
+    assert "asked to join" not in page
+
+
 def test_whoever_runs_the_site_adds_at_once_and_is_told_of_unknown_names(world: World) -> None:
     world.ada.is_staff = True
     world.ada.save()

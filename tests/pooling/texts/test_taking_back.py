@@ -77,6 +77,14 @@ def test_an_import_that_created_nothing_has_nothing_to_undo(world: World, ada: C
     assert ">Undo<" not in posted(ada, "queries", QUERIES)
 
 
+def test_an_import_without_an_undo_says_why(world: World) -> None:
+    path = world.folder / "queries.jsonl"
+    path.write_text('{"_id": "q1", "text": "bus at night"}\n')
+    assert "to undo them, import the earlier file again" in import_queries(world.collection, path).detail
+    again = "Queries: 0 new, 0 changed, 1 as before. Nothing in the file is new, so there is nothing to undo."
+    assert import_queries(world.collection, path).detail == again
+
+
 def test_an_import_of_a_run_is_taken_back_from_its_message(world: World, ada: Client) -> None:
     page = posted(ada, "runs/import", run_text({"q1": ["d1"]}), "new.run")
     ada.post(undo(page), {"action": "delete"})

@@ -44,6 +44,8 @@ LONG = timedelta(days=1)
 
 #: Nobody listens here.
 NOWHERE = "http://localhost:9"
+#: A name that cannot be looked up: nothing is sent, and no network is asked.
+NO_HOST = "http://hooks..example.org"
 #: What some addresses need to be asked for.
 QUERY_STRINGS = {
     "api_label": "?query=q1&document=d1",
@@ -98,12 +100,12 @@ def make_one_of_each(world: World) -> OneOfEach:
         name, *_ = put_away
         Pool.objects.create(collection=collection, name=name, depth=1, strategy="rrf", **put_away)
     hook = Webhook.objects.create(
-        collection=collection, url=NOWHERE, events=["release.made"], sealed_secret="", created_by=ada
+        collection=collection, url=NO_HOST, events=["release.made"], sealed_secret="", created_by=ada
     )
     told = {"collection": collection, "channel": "webhook", "receiver": "127.0.0.1", "state": "failed"}
     of_hook = CanaryDelivery.objects.create(webhook=hook, body={"type": "release.made"}, **told)
     canary = make_canary(
-        world, Alerts(0.7, webhook_url=f"{NOWHERE}/hook", secret="a secret of some length"), tag=""
+        world, Alerts(0.7, webhook_url=f"{NO_HOST}/hook", secret="a secret of some length"), tag=""
     )
     of_canary = CanaryDelivery.objects.create(**told)
     of_canary.news.create(canary=canary)

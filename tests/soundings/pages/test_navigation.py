@@ -15,6 +15,7 @@ from labeling.models import JudgmentImport
 from pooling.engines.options import EngineSettings
 from pooling.engines.stored import create_engine
 from pooling.models import Collection, Document, Query, TextImport
+from pooling.tidying.doing import delete, restore
 from pooling.tidying.kinds import KINDS
 from soundings.pages.navigation import GROUPS
 from tests.evaluation.canary_cast import make_canary
@@ -184,8 +185,12 @@ def test_nobody_is_offered_what_they_may_not_open(world: World) -> None:
 def test_the_quality_of_a_collection_is_that_of_its_queue_or_a_choice(world: World, client: Client) -> None:
     client.force_login(world.vera)
     address = reverse("collection_quality", args=["harbour"])
-    assert "Nothing is judged yet." in client.get(address).content.decode()
+    none = "No queue of pairs. Archived and deleted queues are not listed."
+    assert none in client.get(address).content.decode()
     first = make_queue(world, name="June")
+    delete(first, by=world.ada)
+    assert none in client.get(address).content.decode()
+    restore(first, by=world.ada)
     assert client.get(address).headers["Location"] == reverse("quality", args=[first.pk])
     make_queue(world, name="July")
     page = client.get(address).content.decode()
