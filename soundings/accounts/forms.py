@@ -42,9 +42,9 @@ HELP_ON_PASSWORDS = _("At least ten characters, and not a common word.")
 class WeakFirst:
     """A weak password is refused in the field where people begin to enter it again, of the two."""
 
-    def validate_password_for_user(self, user: User, password_field_name: str = "password2") -> None:
-        name = password_field_name.replace("2", "1")
-        super().validate_password_for_user(user, name)  # type: ignore[misc]
+    def validate_password_for_user(self, user: User, *names: str) -> None:
+        first = next(name for name in self.fields if name.endswith("password1"))  # type: ignore[attr-defined]
+        super().validate_password_for_user(user, first)  # type: ignore[misc]
 
 
 class NewPasswordForm(WeakFirst, SetPasswordForm):  # type: ignore[type-arg]

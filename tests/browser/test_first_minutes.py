@@ -14,7 +14,6 @@ from labeling.queues.opening import open_queue
 from pooling.models import Document
 from tests.browser.judging import (
     all_saved,
-    begin,
     holds_a_batch,
     on_screen,
     open_judging,
