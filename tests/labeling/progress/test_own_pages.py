@@ -195,4 +195,11 @@ def test_verdicts_are_written_alike_in_the_list_of_ones_own(world: World) -> Non
         "Not relevant",
         "Can't judge",
     ]
-    assert [row.cells[1].html.strip() for row in table.rows] == ["not relevant", "relevant"]
+    assert [row.cells[1].html for row in table.rows] == ["not relevant", "relevant"]
+
+
+def test_a_cell_without_a_value_is_empty_so_that_a_phone_leaves_out_its_title(world: World) -> None:
+    queue = make_queue(world, pairs=2)
+    judge(queue, world.ben, queue.items.order_by("pk")[0].pk)
+    page = signed_in(world.ben).get(f"/queues/{queue.pk}/mine/").content.decode()
+    assert '<td data-label="Note"></td>' in page
