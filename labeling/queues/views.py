@@ -68,7 +68,7 @@ def queue_figures(pool: Pool, options: QueueOptions) -> list[Figure]:
         notes.append(f"{workload.settled:,} more {plural(workload.settled, 'is', 'are')} known already")
     if workload.elsewhere:
         notes.append(
-            f"{workload.elsewhere:,} more {plural(workload.elsewhere, 'waits', 'wait')} in another queue"
+            f"{workload.elsewhere:,} more {plural(workload.elsewhere, 'waits', 'wait')} in other queues"
         )
     figures = [
         Figure("Pairs to judge", f"{workload.pairs:,}", "; ".join(notes)),

@@ -63,7 +63,7 @@ def test_what_waits_in_another_queue_waits_there_until_that_is_closed(world: Wor
     wider = extend_pool(pool, runs=[gamma(world)])
     (to_judge, *_) = queue_figures(wider, QueueOptions())
     waiting = len(pairs(first)) - 1
-    assert (to_judge.value, to_judge.note) == ("2", f"{waiting} more wait in another queue")
+    assert (to_judge.value, to_judge.note) == ("2", f"{waiting} more wait in other queues")
     assert pairs(open_queue(wider, seed=1)) == {("q1", "d3"), ("q2", "d4")}
     change_state(first, Queue.State.CLOSED)
     Queue.objects.filter(pool=wider).delete()
