@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
@@ -340,9 +342,12 @@ class CanaryDelivery(models.Model):
         return f"{self.channel} to {self.receiver} ({self.state})"
 
     @property
-    def is_first_try(self) -> bool:
-        """Nothing has become of it yet."""
-        return not (self.ended_at or self.tries or self.detail)
+    def is_under_way(self) -> bool:
+        """Nothing has become of it yet, or another try is due or begun."""
+        late = timezone.now() - self.next_try_at
+        is_begun = self.state == self.State.SENDING and late < timedelta(0)
+        is_due = self.state == self.State.WAITING and timedelta(0) <= late < timedelta(minutes=1)
+        return is_begun or is_due or not (self.ended_at or self.tries or self.detail)
 
 
 class CanaryNewsManager(models.Manager["CanaryNews"]):

@@ -1,4 +1,4 @@
-// Sends a form only once, and shows in the pressed button that its work goes on.
+// Sends a form only once, shows in the pressed button that its work goes on, and goes to what was refused.
 
 const HOLD_MS = 3000; // longer than a double click; afterwards, a person who stopped the page can try again
 
@@ -28,3 +28,8 @@ window.addEventListener("pageshow", () => {
 function stopShowing() {
   for (const button of document.querySelectorAll("[data-working]")) delete button.dataset.working;
 }
+
+// What was refused can be far below what fits on the screen.
+const refused = document.querySelector("[data-refused], main [aria-invalid=true]");
+refused?.focus();
+refused?.scrollIntoView({ block: "center" });

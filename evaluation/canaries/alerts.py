@@ -8,8 +8,9 @@ from typing import NotRequired, TypedDict
 
 from evaluation.canaries.measuring import BELOW, DROP, SINCE_REFERENCE, ends_of, is_clear, rests_on
 from evaluation.canaries.unjudged import remedy
+from evaluation.comparisons.wording import span
 from evaluation.models import Canary, CanaryValue
-from evaluation.scoring.wording import decimal_against, interval, share_in_words
+from evaluation.scoring.wording import decimal_against, interval, share_in_words, signed
 from pooling.formats.wording import counted
 
 # Of a claim that the labels still to come could take back.
@@ -209,9 +210,10 @@ def reasons_in_words(piece: News) -> list[str]:
 def _fall(canary: Canary, value: CanaryValue, change: ChangeFacts, *, is_open: bool) -> str:
     since, p = change["run"] or "an earlier run", change["p"]
     chance = "" if p is None else f", p = {p:.2g}"
+    changed = f"{signed(change['difference'])} {span(change['low'], change['high'])}".rstrip()
     how, perhaps = ("by these labels", f". {PERHAPS}") if is_open else ("beyond noise", "")
     return (
-        f"{value.run.name} fell {how}: {canary.measure} changed by {change['difference']:+.3f}"
-        f"{interval(change)} since {since} ({share_in_words(canary.confidence)} interval of the paired "
-        f"difference{chance}), {rests_on(canary, value)}{perhaps}."
+        f"{value.run.name} fell {how}: {canary.measure} changed by {changed} since {since} "
+        f"({share_in_words(canary.confidence)} interval of the paired difference{chance}), "
+        f"{rests_on(canary, value)}{perhaps}."
     )

@@ -19,7 +19,7 @@ from evaluation.canaries.measuring import (
 from evaluation.canaries.queries import stretches_of
 from evaluation.canaries.unjudged import remedy
 from evaluation.models import Canary, CanaryValue
-from evaluation.scoring.wording import decimal_against, interval
+from evaluation.scoring.wording import decimal_against, interval, signed
 from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Run
@@ -61,7 +61,7 @@ class Checked:
         for reason, before, difference in falls:
             if reason in value.reasons and before:
                 how = "by these labels" if reason in value.undecided else "beyond noise"
-                sentences.append(f"It fell {how} since {before.name} ({difference:+.3f}).")
+                sentences.append(f"It fell {how} since {before.name} ({signed(difference)}).")
         return " ".join([*sentences, *remedy(value, [BELOW, *value.reasons])])
 
     def to_dict(self) -> CheckResult:

@@ -174,7 +174,7 @@ def webhook(request: HttpRequest, webhook_id: int) -> HttpResponseBase:
         "host": host_of(hook.url),
         "form": form,
         "table": table,
-        "is_sending": any(one.is_first_try for one in table.page.object_list),
+        "is_sending": any(one.is_under_way for one in table.page.object_list),
     }
     return answer(request, "evaluation/webhook.html", context)
 

@@ -25,9 +25,10 @@ from evaluation.canaries.queries import State, state_of, states_of
 from evaluation.canaries.regressions import marked_by_chance
 from evaluation.canaries.unjudged import places_of, remedy
 from evaluation.charts.over_time import over_time_size
+from evaluation.comparisons.wording import span
 from evaluation.measures import split_name, titled
 from evaluation.models import Canary, CanaryValue
-from evaluation.scoring.wording import decimal, decimal_against, interval, percent, share_in_words
+from evaluation.scoring.wording import decimal, decimal_against, interval, percent, share_in_words, signed
 from pooling.formats.cells import table_text
 from pooling.formats.wording import counted
 from pooling.heavy import alt, pd
@@ -182,7 +183,7 @@ def value_row(canary: Canary, value: CanaryValue) -> dict[str, Any]:
 
 
 def _change(difference: float | None, low: float | None, high: float | None) -> str | None:
-    return None if difference is None else f"{difference:+.3f}{interval({'low': low, 'high': high})}"
+    return None if difference is None else f"{signed(difference)} {span(low, high)}".rstrip()
 
 
 def newest_in_words(canary: Canary, values: Sequence[CanaryValue]) -> str:

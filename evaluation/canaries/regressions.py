@@ -131,8 +131,8 @@ class LeastFall:
     def sentence(self) -> str:
         if self.difference is None:
             return (
-                f"These {self.queries:,} queries can show no fall beyond noise: {self.fewest} must fall for "
-                "one. The threshold is watched all the same."
+                f"These {self.queries:,} queries can show no fall beyond noise: that takes at least "
+                f"{self.fewest} that got worse. The threshold is watched all the same."
             )
         if self.pairs:
             source = f"by the noise between {counted(self.pairs, 'pair')} of runs"
@@ -140,7 +140,8 @@ class LeastFall:
             source = f"if a query changes by about {self.deviation:g}; no two runs have been compared yet"
         return (
             f"The least fall that these {self.queries:,} queries show four times in five is about "
-            f"{self.difference:.3f} ({source}). At least {self.fewest} queries must fall for one."
+            f"{self.difference:.3f} ({source}). It takes at least "
+            f"{self.fewest} queries that got worse."
         )
 
 

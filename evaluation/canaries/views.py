@@ -15,7 +15,7 @@ from evaluation.canaries.forms import AlertsForm, CanaryForm
 from evaluation.canaries.lists import CANARIES
 from evaluation.canaries.queries import state_of
 from evaluation.canaries.watching import change_alerts, create_canary, take_over_tag
-from evaluation.models import Canary
+from evaluation.models import Canary, CanaryDelivery
 from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import offered
 from pooling.interface.forms import show_problem
@@ -75,16 +75,18 @@ def canary_new(request: HttpRequest, slug: str) -> HttpResponse:
 def one_canary(request: HttpRequest, canary_id: int) -> HttpResponse:
     canary = canary_for(request.user, canary_id)
     is_admin = canary.collection.role == Role.ADMIN  # type: ignore[attr-defined]
+    deliveries = _messages(canary) if is_admin else None
     context = {
         "collection": canary.collection,
         "section": "canaries",
-        "deliveries": _messages(canary) if is_admin else None,
+        "deliveries": deliveries,
+        "is_sending": any(one.is_under_way for one in deliveries or ()),
         **canary_page.canary_context(canary),
     }
     return render(request, "evaluation/canary.html", context)
 
 
-def _messages(canary: Canary) -> list[object]:
+def _messages(canary: Canary) -> list[CanaryDelivery]:
     rows = canary.deliveries.distinct().prefetch_related("news__canary", "news__value__run")
     return list(rows[:MOST_MESSAGES])
 

@@ -87,7 +87,9 @@ def opened_link(token: str) -> SharedLink:
     rows = SharedLink.objects.filter(token_sha256=hashed(token))
     link = rows.select_related("report__collection", "report__release").first()
     if link is None:
-        raise InputError("This link is not valid. Part of it may be missing.", missing=True)
+        raise InputError(
+            "This link is not valid. Part of it may be missing: ask the person who sent it.", missing=True
+        )
     now = timezone.now()
     if link.report.deleted_at or link.report.collection.deleted_at:
         raise InputError("What this link shows was deleted. Ask the person who sent it.")

@@ -189,9 +189,11 @@ def _addresses(token: str) -> dict[str, str]:
 
 
 def _rows(report: Report, k: int) -> list[SharedRow]:
+    """A line per run, the best first."""
     rows = []
-    for run in run_names(report):
-        figure, judged = figure_of(report, run, "recall", k), figure_of(report, run, "judged", k)
+    figures = {run: figure_of(report, run, "recall", k) for run in run_names(report)}
+    for run in sorted(figures, key=lambda name: -(figures[name]["mean"] or 0)):
+        figure, judged = figures[run], figure_of(report, run, "judged", k)
         places = {"mean": figure["mean"], "low": figure["low"], "high": figure["high"]}
         bar = {name: f"{100 * place:.1f}" for name, place in places.items() if place is not None}
         mean, share = decimal(figure["mean"]), percent(judged["mean"])

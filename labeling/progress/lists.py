@@ -78,7 +78,7 @@ OWN_QUEUES = Table(
 
 
 def _verdict(event: JudgmentEvent) -> str:
-    return gettext(Verdict(event.verdict).label)
+    return Verdict(event.verdict).in_words
 
 
 OWN_VERDICTS = Table(
@@ -109,7 +109,7 @@ OWN_VERDICTS = Table(
             gettext_noop("Verdict"),
             (
                 Choice("all", gettext_noop("All")),
-                *(Choice(one, str(one.label), Q(verdict=one)) for one in Verdict),
+                *(Choice(one, one.label[0].upper() + one.label[1:], Q(verdict=one)) for one in Verdict),
             ),
             default="all",
         ),

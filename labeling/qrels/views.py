@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
@@ -133,6 +134,8 @@ def release_new(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def release(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
+    """The release. A download that was refused comes back with its format as `refused` and its options."""
+    refused = EXPORTS.get(request.GET.get("refused", ""))
     release = release_for(request.user, release_id)
     if release.collection.slug != slug:
         raise Http404
@@ -147,7 +150,11 @@ def release(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
             for format in OWN_FORMATS.values()
             if has_facts(release) or format.name not in FACT_FORMATS
         ],
-        "exports": [(export, export_form(export, release.collection)) for export in EXPORTS.values()],
+        "exports": [
+            (export, export_form(export, release.collection, request.GET if export is refused else None))
+            for export in EXPORTS.values()
+        ],
+        "refused": refused,
         "collection": release.collection,
         "section": "releases",
     }
@@ -165,7 +172,8 @@ def release_download(request: HttpRequest, slug: str, release_id: int, format: s
         content = release_content(release, format, _options(request, release, format))
     except refusals() as error:
         messages.error(request, str(error))
-        return redirect(release)
+        entered = urlencode({**request.GET.dict(), "refused": format})
+        return redirect(f"{release.get_absolute_url()}?{entered}")
     return attachment(content, release_file_name(release, format), FORMATS[format].media_type)
 
 

@@ -78,6 +78,8 @@ LEFT_OUT_PAIRS = (
 LONGEST_REQUEST = timedelta(minutes=10)
 STATE_CHANGES = {"open": "queue reopened", "paused": "queue paused", "closed": "queue closed"}
 ROWS_AT_ONCE = 10_000
+# Items that another queue still has judged.
+WAITING = Q(state=Item.State.OPEN) & ~Q(queue__state=Queue.State.CLOSED)
 
 
 class PoolPair(NamedTuple):
@@ -197,19 +199,35 @@ def entries_to_judge(pool: Pool, *, whole: bool = False) -> QuerySet[PoolEntry]:
     another queue has settled, or has not closed over, is judged there. Only a sample has all its pairs: what
     was judged counts at once, and what waits elsewhere is settled by one verdict for both.
     """
+    chosen = _chosen(pool, whole=whole)
+    if whole or not _leaves_to_others(pool):
+        return chosen
+    settled = Q(state__in=(Item.State.DONE, Item.State.ADJUDICATION))
+    return chosen.filter(~Exists(_items_elsewhere(pool).filter(WAITING | settled)))
+
+
+def waiting_elsewhere(pool: Pool) -> int:
+    """How many chosen pairs are left out because another queue still has them to be judged."""
+    if not _leaves_to_others(pool):
+        return 0
+    return _chosen(pool, whole=False).filter(Exists(_items_elsewhere(pool).filter(WAITING))).count()
+
+
+def _chosen(pool: Pool, *, whole: bool) -> QuerySet[PoolEntry]:
     labels = ImportedLabel.objects.filter(relevance__gte=0, **SAME_PAIR)
     # An order that learns may come to draw from the reserve, so that has items as well.
     entries = PoolEntry.everything.filter(pool=pool) if whole else pool.entries
     chosen = entries.exclude(LEFT_OUT_PAIRS).filter(~Exists(labels))
-    if whole:
-        return chosen
-    chosen = chosen.filter(inclusion_probability__isnull=False)
-    if pool.strategy in Pool.SAMPLES or not (pool.extends_id is not None or pool.is_picked):
-        return chosen
-    items = Item.objects.filter(queue__collection=pool.collection_id, repeats=None, order_key__gt=0)
-    waiting = Q(state=Item.State.OPEN) & ~Q(queue__state=Queue.State.CLOSED)
-    settled = Q(state__in=(Item.State.DONE, Item.State.ADJUDICATION))
-    return chosen.filter(~Exists(items.filter(waiting | settled, **SAME_PAIR)))
+    return chosen if whole else chosen.filter(inclusion_probability__isnull=False)
+
+
+def _leaves_to_others(pool: Pool) -> bool:
+    return pool.strategy not in Pool.SAMPLES and (pool.extends_id is not None or pool.is_picked)
+
+
+def _items_elsewhere(pool: Pool) -> QuerySet[Item]:
+    rows = Item.objects.filter(queue__collection=pool.collection_id, repeats=None, order_key__gt=0)
+    return rows.filter(**SAME_PAIR)
 
 
 def _pairs_to_judge(pool: Pool, *, whole: bool) -> list[PoolPair]:

@@ -28,6 +28,7 @@ from labeling.queues.opening import (
     entries_to_judge,
     nothing_left,
     open_or_start,
+    waiting_elsewhere,
 )
 from labeling.queues.options import QueueOptions, options_from
 from labeling.queues.workload import Terms, judgments_needed
@@ -47,12 +48,13 @@ PAIR = ("query_id", "document_id")
 class Workload:
     """Numbers of a queue before it is opened: pairs to judge; those of its pool of which nothing is asked;
     judgments of the pairs to judge that are there already, of the expected ones where a budget chooses;
-    textless: pairs whose document has no text yet."""
+    textless: pairs whose document has no text yet; elsewhere: pairs left to another queue."""
 
     pairs: int
     settled: int
     done: float
     textless: int = 0
+    elsewhere: int = 0
 
 
 def queue_figures(pool: Pool, options: QueueOptions) -> list[Figure]:
@@ -64,6 +66,10 @@ def queue_figures(pool: Pool, options: QueueOptions) -> list[Figure]:
     notes = ["at most"] if options.adaptive and options.adaptive.stop_missing is not None else []
     if workload.settled:
         notes.append(f"{workload.settled:,} more {plural(workload.settled, 'is', 'are')} known already")
+    if workload.elsewhere:
+        notes.append(
+            f"{workload.elsewhere:,} more {plural(workload.elsewhere, 'waits', 'wait')} in other queues"
+        )
     figures = [
         Figure("Pairs to judge", f"{workload.pairs:,}", "; ".join(notes)),
         Figure("Judgments", f"{needed:,.0f}", "without gold questions and repeats"),
@@ -93,7 +99,8 @@ def workload_of(pool: Pool, options: QueueOptions) -> Workload:
         )
     expected = sum(done.values()) * min(1.0, pairs / max(left, 1))
     textless = entries.filter(document__text__isnull=True).count()
-    return Workload(pairs, len(settled), expected, textless)
+    elsewhere = 0 if options.adaptive else waiting_elsewhere(pool)
+    return Workload(pairs, len(settled), expected, textless, elsewhere)
 
 
 def _settled(

@@ -54,7 +54,9 @@ def _style(column: Column) -> str:
 def _cell_text(column: Column, row: Any, around: Mapping[str, object]) -> str:
     value = column.of(row)
     if column.template:
-        return get_template(column.template).render({**around, "row": row, "value": value})
+        html = get_template(column.template).render({**around, "row": row, "value": value})
+        # Nothing but blanks is an empty cell, which a card on a phone leaves out with its title.
+        return SafeString(html.strip())
     text = as_text(value, column)
     return format_html('<a href="{}">{}</a>', column.link(row), text) if column.link and text else text
 

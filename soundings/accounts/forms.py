@@ -40,7 +40,15 @@ class SignInForm(AuthenticationForm):
 HELP_ON_PASSWORDS = _("At least ten characters, and not a common word.")
 
 
-class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg]
+class WeakFirst:
+    """A weak password is refused in the field where people begin to enter it again, of the two."""
+
+    def validate_password_for_user(self, user: User, *names: str) -> None:
+        first = next(name for name in self.fields if name.endswith("password1"))  # type: ignore[attr-defined]
+        super().validate_password_for_user(user, first)  # type: ignore[misc]
+
+
+class NewPasswordForm(WeakFirst, SetPasswordForm):  # type: ignore[type-arg]
     by: ClassVar[dict[str, str]] = {"by": "link"}
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -95,7 +103,7 @@ class TokenForm(forms.Form):
         self.fields["days"].initial = settings.TOKEN_DAYS or 365
 
 
-class JoinForm(BaseUserCreationForm):  # type: ignore[type-arg]
+class JoinForm(WeakFirst, BaseUserCreationForm):  # type: ignore[type-arg]
     class Meta:
         model = get_user_model()
         fields = ["username", "email"]

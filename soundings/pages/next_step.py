@@ -46,8 +46,9 @@ class State:
     opened after it. unreleased: judgments and imported labels after it. audit_answered: the audit of the
     newest queue is. unopened: newest pool without a queue. of_found: the newest report,
     where its recall is of what was found and no pool has an audit. deeper: what the newest report would have
-    done where its K had to be small because nobody judged deeper. measuring: the job that makes a report just
-    now. canary: one that checks each new run. paused: queues that the person who looks may be paused in.
+    done where its K had to be small because nobody judged deeper. under_way: the first job at work on a step,
+    and what it makes: queries, documents, runs, pool, queue or report. canary: one that checks each new run.
+    paused: queues that the person who looks may be paused in.
     """
 
     slug: str
@@ -68,7 +69,7 @@ class State:
     unsettled: UnsettledPair | None = None
     of_found: int | None = None
     deeper: NextMove | None = None
-    measuring: int | None = None
+    under_way: tuple[int, str] | None = None
     canary: str = ""
     paused: frozenset[int] = frozenset()
 
@@ -99,13 +100,22 @@ def next_of(state: State) -> Next:
     )
 
 
+def _waits(state: State, made: str, sentence: str) -> Next | None:
+    """That a job makes what is next."""
+    job, makes = state.under_way or (0, "")
+    return Next(sentence, "See how far it is", reverse("job", args=[job])) if makes == made else None
+
+
 def _to_import(state: State) -> Next | None:
     if not state.queries:
-        return Next("There are no queries yet.", "Import queries", _url(state, "queries"))
+        waits = _waits(state, "queries", "Queries are being imported.")
+        return waits or Next("There are no queries yet.", "Import queries", _url(state, "queries"))
     if not state.documents:
-        return Next("There are no documents yet.", "Import documents", _url(state, "documents"))
+        waits = _waits(state, "documents", "Documents are being imported.")
+        return waits or Next("There are no documents yet.", "Import documents", _url(state, "documents"))
     if not state.runs:
-        return Next("There are no runs yet.", "Import a run", _url(state, "run_import"))
+        waits = _waits(state, "runs", "A run is being imported.")
+        return waits or Next("There are no runs yet.", "Import a run", _url(state, "run_import"))
     return None
 
 
@@ -115,9 +125,12 @@ def _to_queue(state: State) -> Next | None:
         return None
     if not state.pools:
         labels = _url(state, "qrels_import")
-        return Next("There is no pool yet.", "Build a pool", _url(state, "pool_new"), labels=labels)
+        return _waits(state, "pool", "A pool is being built.") or Next(
+            "There is no pool yet.", "Build a pool", _url(state, "pool_new"), labels=labels
+        )
     if not state.queues:
-        return Next("There is no queue yet.", "Open a queue", _url(state, "queue_new"))
+        waits = _waits(state, "queue", "A queue is being opened.")
+        return waits or Next("There is no queue yet.", "Open a queue", _url(state, "queue_new"))
     return None
 
 
@@ -153,10 +166,9 @@ def _to_release(state: State) -> Next | None:
 def _to_measure(state: State) -> Next | None:
     if state.is_measured:
         return None
-    if state.measuring is not None:
-        job = reverse("job", args=[state.measuring])
-        return Next(f"“{state.released}” is being measured.", "See how far it is", job)
-    return Next(f"“{state.released}” is not measured yet.", "Make a report", _url(state, "report_new"))
+    return _waits(state, "report", f"“{state.released}” is being measured.") or Next(
+        f"“{state.released}” is not measured yet.", "Make a report", _url(state, "report_new")
+    )
 
 
 def _to_cover(state: State) -> Next | None:

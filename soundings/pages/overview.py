@@ -25,8 +25,19 @@ from pooling.pools.uncovered import merged_pools
 from pooling.tidying.kept import ARCHIVED_OR_DELETED, Kept
 from soundings.pages.next_step import Next, State, next_of
 
-# Jobs that make a report.
-MEASURING, UNFINISHED = ("release and measure", "report"), (Job.State.QUEUED, Job.State.RUNNING)
+# Kinds of jobs that are at work on a step, and what they make.
+MAKING = {
+    "queries": "queries",
+    "documents": "documents",
+    "run": "runs",
+    "engine run": "runs",
+    "pool": "pool",
+    "campaign": "pool",
+    "queue": "queue",
+    "report": "report",
+    "release and measure": "report",
+}
+UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
 
 
 @dataclass(frozen=True)
@@ -153,7 +164,7 @@ def with_state(collections: QuerySet[Collection]) -> QuerySet[Collection]:
     )
     reports = Report.objects.listed().filter(collection=OuterRef("pk"))
     pools = merged_pools(_of(Pool))
-    measuring = Job.objects.filter(collection=OuterRef("pk"), kind__in=MEASURING, state__in=UNFINISHED)
+    jobs = Job.objects.filter(collection=OuterRef("pk"), kind__in=MAKING, state__in=UNFINISHED).order_by("pk")
     return collections.annotate(
         has_queries=Exists(_of(Query)),
         has_texts=Exists(_of(Document).filter(text__isnull=False)),
@@ -171,7 +182,8 @@ def with_state(collections: QuerySet[Collection]) -> QuerySet[Collection]:
         newest_cutoffs=Subquery(reports.values("options__k")[:1]),
         newest_pool=Subquery(pools.values("pk")[:1]),
         newest_depth=Subquery(pools.values("depth")[:1]),
-        measuring=Subquery(measuring.order_by("-pk").values("pk")[:1]),
+        job=Subquery(jobs.values("pk")[:1]),
+        job_kind=Subquery(jobs.values("kind")[:1]),
     )
 
 
@@ -219,7 +231,7 @@ def state_of(collection: Any, queues: Sequence[QueueState]) -> State:
         is_measured=bool(collection.is_measured),
         fresh=frozenset(one.pk for one in queues if since and one.opened_at > since),
         deeper=_deeper(collection),
-        measuring=collection.measuring,
+        under_way=(collection.job, MAKING[collection.job_kind]) if collection.job else None,
     )
 
 

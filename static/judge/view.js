@@ -122,7 +122,12 @@ export class View {
   start() {
     this.#clear();
     this.#stage("start");
-    this.#parts.begin.focus();
+    const { start, begin } = this.#parts;
+    begin.focus();
+    // A click anywhere takes the focus from the button, which says that Enter presses it.
+    document.addEventListener("keydown", ({ key, target }) => {
+      if (key === "Enter" && !start.hidden && !target.closest("a, button, dialog")) begin.click();
+    });
   }
 
   /** Paint an item; false when it is on screen already. */
@@ -186,15 +191,17 @@ export class View {
   empty(empty, serverTime) {
     this.#clear();
     const sentence = emptySentence(empty, serverTime);
-    this.#parts.empty_text.textContent = sentence;
-    if (this.#parts.measure) {
-      const finished = isFinished(empty);
-      this.#parts.measure.hidden = !finished;
-      this.#parts.look_again.classList.toggle("primary", !finished);
-    }
+    const { empty: card, empty_text: text, look_again: lookAgain, back, measure } = this.#parts;
+    text.textContent = sentence;
+    const finished = isFinished(empty);
+    if (measure) measure.hidden = !finished;
+    lookAgain.classList.toggle("primary", !finished);
+    back.classList.toggle("primary", finished && !measure);
     this.#linkAway(empty?.state);
     this.queueState({ state: "open" }); // the sentence says it
+    const isNew = card.hidden;
     this.#stage("empty");
+    if (isNew) (finished ? back : lookAgain).focus();
     this.say(sentence);
   }
 

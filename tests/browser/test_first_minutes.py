@@ -14,7 +14,6 @@ from labeling.queues.opening import open_queue
 from pooling.models import Document
 from tests.browser.judging import (
     all_saved,
-    begin,
     holds_a_batch,
     on_screen,
     open_judging,
@@ -131,7 +130,8 @@ def test_the_start_card_comes_once_and_again_when_the_guidelines_changed(
     write_guidelines(world, "A *ferry* answers too.")
     page.reload()
     expect(page.locator("[data-part=start]")).to_contain_text("A ferry answers too.")
-    begin(page)
+    page.locator("[data-part=start] p", has_text="A ferry answers too.").click()
+    page.keyboard.press("Enter")
     press(page, "f")
 
 

@@ -38,6 +38,17 @@ def test_a_form_that_was_sent_once_arrives(page_of: Callable[..., Page], world: 
     expect(page.get_by_role("heading", name="clicked once", level=1)).to_be_visible()
 
 
+def test_a_refused_form_below_the_fold_goes_to_its_field(page_of: Callable[..., Page], world: World) -> None:
+    page = page_of(world.ada, viewport={"width": 1280, "height": 300})
+    page.goto("/collections/harbour/gold/")
+    page.get_by_label("Query id").fill("q99")
+    page.get_by_label("Document id").fill("d1")
+    page.get_by_label("Relevant", exact=True).check()
+    page.get_by_role("button", name="Make it a gold question").click()
+    expect(page.get_by_label("Query id")).to_be_focused()
+    expect(page.get_by_text("There is no query “q99” in the collection.")).to_be_in_viewport()
+
+
 def test_long_names_never_widen_a_page(page_of: Callable[..., Page], world: World) -> None:
     run = world.import_runs()[0]
     run.name, run.source_name = "n" * 200, "f" * 300

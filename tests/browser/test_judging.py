@@ -345,7 +345,22 @@ def test_an_empty_queue_explains_itself(page_of: Callable[..., Page], world: Wor
     expect(page.locator("[data-part=empty]")).to_contain_text(
         "Nothing for you right now: 4 are held by others; the next becomes free at"
     )
+    expect(page.get_by_role("link", name="Look again")).to_be_focused()
     assert len(stored(queue)) == 14
+
+
+def test_the_last_verdict_of_a_queue_leads_away_from_it(
+    page_of: Callable[..., Page], world: World, queue: Queue
+) -> None:
+    for lease in claim(queue, world.cleo, 17).leases:
+        judge(queue, world.cleo, lease.item_id)
+    page = page_of(world.ben)
+    open_judging(page, queue)
+    page.keyboard.press("j")
+    back = page.get_by_role("link", name="Back to the queue")
+    expect(back).to_be_focused()
+    expect(back).to_have_class("button primary")
+    expect(page.get_by_role("link", name="Look again")).to_have_class("button")
 
 
 def test_the_next_title_is_announced_and_focused(page: Page, queue: Queue) -> None:

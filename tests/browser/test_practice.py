@@ -73,6 +73,9 @@ def test_practice_has_the_keys_of_judging_and_the_pair_stays(
     expect(answer).to_contain_text("Not right: you said relevant, the answer is not relevant.")
     act(page, look, "j", page.get_by_role("link", name="Next"))
     expect(page.get_by_role("heading", name="Practice done: 1 of 2 right")).to_be_visible()
+    marks = "spans => spans.map(span => getComputedStyle(span, '::before').content)"
+    assert page.locator(".practice-answers [class^=verdict-]").evaluate_all(marks) == ['"✓ "', '"✗ "']
+    expect(page.locator("main").get_by_role("link", name="Guidelines")).to_be_visible()
     assert violations(page) == []
     page.get_by_role("link", name="Start judging").click()
     ready(page)

@@ -117,3 +117,4 @@ def test_a_printed_report_has_its_numbers_and_nothing_to_press(
         assert not any(one.is_visible() for one in found.all()), control
     expect(page.locator("table").first).to_be_visible()
     expect(page.locator("#conventions li").first).to_be_visible()
+    expect(page.locator("h2").first).to_have_css("break-after", "avoid")  # no heading alone at a page's end

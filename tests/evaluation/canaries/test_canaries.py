@@ -282,7 +282,7 @@ def test_a_run_that_nobody_judged_is_told_with_its_coverage_and_claims_no_fall(
     assert told["value"]["judged"] == 0.0
     text = told["text"]
     assert "not estimated, judged@2 0.0 %, below the threshold of 0.7" in text
-    assert "fell by these labels: recall@2 changed by -0.900" in text
+    assert "fell by these labels: recall@2 changed by −0.900" in text
     assert "That may only be its unjudged documents." in text
     assert "Judge them, or check the ids of the run." in text
     assert "No document of its first 2 is judged, such as “x-1”, “x-2”; none of 2 documents looked up" in text

@@ -76,7 +76,7 @@ def test_the_page_marks_what_fell_and_says_what_chance_would_mark(
     assert "The newest run, dense-v2, has recall@2 0.400" in shown
     assert "below, clearly" in shown
     assert "fell beyond noise" in shown
-    assert "-0.500" in shown
+    assert "−0.500" in shown
     assert "first of dense" in shown
     assert "chance would mark at most about 0.0 of 1 run" in shown
     assert "below, clearly" in text_of(client, LIST)
@@ -103,7 +103,7 @@ def test_a_run_that_nobody_judged_is_marked_as_that_on_page_list_and_command(
     code, said = checked("check")
     assert code == 1
     assert "judged@2 0.0 %, below 0.7, perhaps only as documents are unjudged." in said
-    assert "It fell by these labels since dense-v2 (-0.400). Judge them, or check the ids" in said
+    assert "It fell by these labels since dense-v2 (−0.400). Judge them, or check the ids" in said
     assert "“x-1”, “x-2”; none of 2 documents looked up is in the collection." in said
 
 
@@ -179,7 +179,7 @@ def test_the_command_ends_with_1_when_a_run_is_below(world: World, canary: Canar
     assert said.startswith("nightly: dense-v2 has recall@2 0.400 [")
     basis = "by the labels of release canaries, not estimated, judged@2 100.0 %"
     assert f"over 20 queries {basis}, below 0.7." in said
-    assert "It fell beyond noise since dense-v1 (-0.500)." in said
+    assert "It fell beyond noise since dense-v1 (−0.500)." in said
     code, said = checked("check", "nightly", "--run", "dense-v1", "--format", "json")
     assert (code, json.loads(said)[0]["mean"]) == (0, 0.9)
     assert checked("list")[1] == "nightly: recall@2 ≥ 0.7 on canaries, queries canary\n"

@@ -108,6 +108,19 @@ def test_after_a_day_it_is_given_up_and_can_be_sent_again(
         send_again(message)
 
 
+def test_a_canarys_page_asks_again_until_its_messages_were_tried(
+    world: World, client: Client, receiver: Receiver, capture: Capture
+) -> None:
+    canary, again = hooked(world, receiver.url), b'hx-trigger="every 2s"'
+    client.force_login(world.ada)
+    with capture(execute=False) as sending:
+        client.post(f"/canaries/{canary.pk}/test/")
+    assert again in client.get(canary.get_absolute_url()).content
+    for send in sending:
+        send()
+    assert again not in client.get(canary.get_absolute_url()).content
+
+
 def test_pauses_grow_and_a_day_has_some_twenty_tries() -> None:
     pauses = [pause_after(tries) for tries in range(1, 30)]
     assert pauses == sorted(pauses)

@@ -78,11 +78,16 @@ def test_a_test_is_listed_with_its_outcome_and_sent_again_until_it_arrives(
     again = f"{page}messages/{sent.pk}/again/"
     assert again in pages.get(page).content.decode()
     pages.post(page, {"url": receiver.url, "events": RELEASE})
-    with django_capture_on_commit_callbacks(execute=True):
-        pages.post(again)
+    with django_capture_on_commit_callbacks(execute=False) as sending:
+        under_way = pages.post(again, follow=True).content.decode()
+    assert 'hx-trigger="every 2s"' in under_way
+    assert "not delivered yet" not in under_way
+    for send in sending:
+        send()
     assert [body["type"] for body in receiver.bodies] == ["webhook.test"]
     shown = pages.get(page).content.decode()
     assert "delivered" in shown
+    assert 'hx-trigger="every 2s"' not in shown
     assert again not in shown
     assert "has been delivered" in pages.post(again, follow=True).content.decode()
 

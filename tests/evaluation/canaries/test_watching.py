@@ -295,7 +295,7 @@ def test_a_few_queries_can_show_no_fall_and_that_is_said(world: World, client: C
     canary = make_canary(world)
     client.force_login(world.vera)
     shown = client.get(canary.get_absolute_url()).content.decode()
-    assert "These 5 queries can show no fall beyond noise: 7 must fall for one." in shown
+    assert "These 5 queries can show no fall beyond noise: that takes at least 7 that got worse." in shown
 
 
 def test_what_a_killed_worker_left_unmeasured_is_measured_when_the_site_starts(

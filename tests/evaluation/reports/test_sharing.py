@@ -57,6 +57,14 @@ def test_anyone_with_the_link_reads_the_answer_the_table_and_the_curve(
     assert b"<svg" in stranger.get(picture[1]).content
 
 
+def test_the_table_of_a_link_has_the_best_run_first(world: World) -> None:
+    alpha, _ = world.import_runs()
+    alpha.name = "zeta"
+    alpha.save()
+    rows = Client().get(address_of(make_report(world, k=[1]), world)).context["rows"]
+    assert [(row.run, row.mean) for row in rows] == [("zeta", "0.833"), ("beta", "0.167")]
+
+
 def test_estimates_of_an_audit_stand_before_recall_of_what_was_found(
     world: World, report: Report, client: Client
 ) -> None:

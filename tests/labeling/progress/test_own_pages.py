@@ -182,3 +182,24 @@ def test_more_judgments_take_no_more_statements(
     assert "about 80 %" in client.get("/account/work/").content.decode()
     with django_assert_max_num_queries(11):  # for sixty judgments as for one
         client.get("/account/work/")
+
+
+def test_verdicts_are_written_alike_in_the_list_of_ones_own(world: World) -> None:
+    queue = make_queue(world, pairs=2)
+    for item, verdict in zip(queue.items.order_by("pk"), ("relevant", "not_relevant"), strict=True):
+        judge(queue, world.ben, item.pk, verdict)
+    table = signed_in(world.ben).get(f"/queues/{queue.pk}/mine/").context["table"]
+    assert [chip.title for chip in table.filters[0].chips] == [
+        "All",
+        "Relevant",
+        "Not relevant",
+        "Can't judge",
+    ]
+    assert [row.cells[1].html for row in table.rows] == ["not relevant", "relevant"]
+
+
+def test_a_cell_without_a_value_is_empty_so_that_a_phone_leaves_out_its_title(world: World) -> None:
+    queue = make_queue(world, pairs=2)
+    judge(queue, world.ben, queue.items.order_by("pk")[0].pk)
+    page = signed_in(world.ben).get(f"/queues/{queue.pk}/mine/").content.decode()
+    assert '<td data-label="Note"></td>' in page

@@ -366,3 +366,10 @@ def test_page_and_call_give_what_the_command_writes(world: World, release: Qrels
     assert api.get("/api/collections/harbour/qrels", {"format": "ragas", "k": "0"}).status_code == 400
     back = client.get(reverse("release_download", args=["harbour", release.pk, "ragas"]), follow=True)
     assert "Run: This field is required." in back.content.decode()
+    asked = {"index": "docs-1", "request": "{", "k": "7"}
+    back = client.get(
+        reverse("release_download", args=["harbour", release.pk, "rank-eval"]), asked, follow=True
+    )
+    kept = next(form for export, form in back.context["exports"] if export.name == "rank-eval")
+    assert (kept["index"].value(), kept["request"].value(), kept["k"].value()) == ("docs-1", "{", "7")
+    assert 'id="exports" open' in back.content.decode()

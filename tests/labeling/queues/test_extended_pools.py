@@ -9,6 +9,8 @@ from labeling.progress.judged_share import judged_share, judged_share_of_pool
 from labeling.qrels.imported import import_qrels
 from labeling.qrels.releases import release_qrels
 from labeling.queues.opening import change_state, open_queue
+from labeling.queues.options import QueueOptions
+from labeling.queues.views import queue_figures
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.pools.building import build_pool, pooled_frame
@@ -59,6 +61,9 @@ def test_what_waits_in_another_queue_waits_there_until_that_is_closed(world: Wor
     judged = first.items.order_by("pk")[0]
     judge(first, world.ben, judged.pk)
     wider = extend_pool(pool, runs=[gamma(world)])
+    (to_judge, *_) = queue_figures(wider, QueueOptions())
+    waiting = len(pairs(first)) - 1
+    assert (to_judge.value, to_judge.note) == ("2", f"{waiting} more wait in other queues")
     assert pairs(open_queue(wider, seed=1)) == {("q1", "d3"), ("q2", "d4")}
     change_state(first, Queue.State.CLOSED)
     Queue.objects.filter(pool=wider).delete()

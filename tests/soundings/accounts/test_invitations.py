@@ -79,6 +79,13 @@ def test_an_account_that_cannot_be_made_leaves_the_invitation_open(
     assert Invitation.objects.get().accepted_at is None
 
 
+def test_a_weak_password_is_refused_at_the_field_where_both_begin_again(world: World) -> None:
+    _, token = invite(world.collection, "annotator", by=world.ada)
+    fields = {"username": "eve", "password1": "short", "password2": "short"}
+    form = Client().post(f"/invitations/{token}/", fields).context["form"]
+    assert list(form.errors) == ["password1"]
+
+
 def test_an_invitation_of_another_collection_is_out_of_reach(world: World, client: Client) -> None:
     from pooling.people.membership import create_collection
 

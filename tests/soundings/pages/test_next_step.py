@@ -6,10 +6,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from evaluation.comparisons.next_step import NextMove
 from labeling.progress.of_collection import QueueState
+from pooling.models import Collection, Job, Membership, Role
 from soundings.pages.next_step import State, UncoveredRun, UnsettledPair, next_of
+from tests.world import World
 
 WHEN = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -65,7 +68,17 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
         "/queues/7/adjudication/",
     ),
     (RELEASED, "“v1” is not measured yet.", "/c/reports/new/"),
-    ({**RELEASED, "measuring": 3}, "“v1” is being measured.", "/jobs/3/"),
+    ({**RELEASED, "under_way": (3, "report")}, "“v1” is being measured.", "/jobs/3/"),
+    ({"under_way": (3, "queries")}, "Queries are being imported.", "/jobs/3/"),
+    ({"queries": True, "under_way": (3, "documents")}, "Documents are being imported.", "/jobs/3/"),
+    ({"queries": True, "under_way": (3, "runs")}, "There are no documents yet.", "/c/documents/"),
+    (
+        {"queries": True, "documents": True, "under_way": (3, "runs")},
+        "A run is being imported.",
+        "/jobs/3/",
+    ),
+    ({**IMPORTED, "under_way": (3, "pool")}, "A pool is being built.", "/jobs/3/"),
+    ({**IMPORTED, "pools": True, "under_way": (3, "queue")}, "A queue is being opened.", "/jobs/3/"),
     (
         {**MEASURED, "queues": (queue(20),), "fresh": frozenset({7}), "unreleased": 20},
         "Left to judge: 180 of 200 pairs of “June”.",
@@ -132,3 +145,17 @@ def test_what_is_next_follows_from_what_is_there(known: dict[str, Any], sentence
 def test_a_paused_queue_without_a_label_does_not_stop_the_way() -> None:
     state = State(slug="c", **{**MEASURED, "queues": (queue(state="paused"),), "fresh": frozenset({7})})
     assert next_of(state).sentence == "Everything is measured."
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", [Job.State.QUEUED, Job.State.RUNNING, Job.State.DONE])
+def test_the_overview_leads_to_the_job_that_makes_what_is_next(
+    world: World, client: Client, state: Job.State
+) -> None:
+    empty = Collection.objects.create(slug="empty", name="Empty")
+    Membership.objects.create(collection=empty, user=world.ada, role=Role.ADMIN)
+    job = Job.objects.create(collection=empty, kind="queries", state=state)
+    client.force_login(world.ada)
+    page = client.get("/collections/empty/").content.decode()
+    assert ("Queries are being imported." in page) == (state != Job.State.DONE)
+    assert (job.get_absolute_url() in page) == (state != Job.State.DONE)
