@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.charts import line_ends
-from evaluation.charts.tables import HIGHEST, MOST_DRAWN, rows_of_many, with_row
+from evaluation.charts.tables import HIGHEST, MOST_RUN_ROWS, rows_of_many, with_row
 from pooling.heavy import alt, pd
 from pooling.interface.charting import DARK, LIGHT, Theme, finished, to_pdf, to_png, to_svg
 
@@ -198,7 +198,7 @@ def picture_size(
     width = 380 if narrow else 860
     named = (46 if narrow else 26) * bounds
     if cutoff_count == 1:
-        return width, 70 + 34 * min(run_count, MOST_DRAWN) + named
+        return width, 70 + 34 * min(run_count, MOST_RUN_ROWS) + named
     if narrow:
         return width, 360 + 23 * run_count * legend + named
     return width, 500 if run_count > len(LIGHT.runs) else 400

@@ -72,7 +72,7 @@ class ChartKind:
     """A picture. table: its numbers, in the order of the picture. rows: what a page shows of them. summary:
     the picture in words. size: of the whole picture, known before it is drawn. is_by_query: of each query's
     value of the measure. is_live: a page can show the bands of the run that is pointed at.
-    is_of_audit: of estimates and not of the labels at hand. drawn: which of many runs have a row."""
+    is_of_audit: of estimates and not of the labels at hand. row_choice: which of many runs have a row."""
 
     name: str
     title: Callable[[ChartChoice], str]
@@ -86,7 +86,7 @@ class ChartKind:
     is_by_query: bool = False
     is_live: bool = False
     is_of_audit: bool = False
-    drawn: Callable[[Figures, ChartChoice], str] = lambda figures, choice: ""
+    row_choice: Callable[[Figures, ChartChoice], str] = lambda figures, choice: ""
 
 
 def default_choice(figures: Figures, measure: str = "recall", k: int | None = None) -> ChartChoice:
@@ -114,12 +114,12 @@ def _draw_curve(
     return recall_curve(table, title=title, chosen=_in_colour(figures, choice), **look)
 
 
-def _drawn_highest(figures: Figures, choice: ChartChoice) -> str:
+def _highest_rows(figures: Figures, choice: ChartChoice) -> str:
     return rows_of_many(len(figures.runs), HIGHEST)
 
 
-def _drawn_at_one_k(figures: Figures, choice: ChartChoice) -> str:
-    return "" if len(figures.cutoffs(choice.measure)) > 1 else _drawn_highest(figures, choice)
+def _rows_at_one_k(figures: Figures, choice: ChartChoice) -> str:
+    return "" if len(figures.cutoffs(choice.measure)) > 1 else _highest_rows(figures, choice)
 
 
 def _in_colour(figures: Figures, choice: ChartChoice) -> Sequence[str]:
@@ -171,7 +171,7 @@ CURVE = ChartKind(
     rows=lambda table, choice: table.dropna(axis="columns", how="all"),
     summary=_curve_summary,
     is_live=True,
-    drawn=_drawn_at_one_k,
+    row_choice=_rows_at_one_k,
 )
 
 # --- The curve by the audit -------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ ESTIMATED = ChartKind(
     is_there=lambda figures: not estimated_table(figures).empty,
     is_live=True,
     is_of_audit=True,
-    drawn=lambda figures, choice: _drawn_at_one_k(figures, _of_recall(choice)),
+    row_choice=lambda figures, choice: _rows_at_one_k(figures, _of_recall(choice)),
 )
 
 
@@ -244,7 +244,7 @@ DISTRIBUTION = ChartKind(
     summary=_distribution_summary,
     is_there=lambda figures: bool(figures.cutoffs("recall")),
     is_by_query=True,
-    drawn=_drawn_highest,
+    row_choice=_highest_rows,
 )
 
 # --- Gains and losses -------------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ COVERAGE = ChartKind(
     rows=lambda table, choice: coverage_by_run(table),
     summary=_coverage_summary,
     is_there=lambda figures: bool(figures.cutoffs("judged")),
-    drawn=lambda figures, choice: rows_of_many(len(figures.runs), LEAST_JUDGED),
+    row_choice=lambda figures, choice: rows_of_many(len(figures.runs), LEAST_JUDGED),
 )
 
 # --- Facts ------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from evaluation.charts.tables import (
     HIGHEST,
     JUDGED,
     LEAST_JUDGED,
-    MOST_DRAWN,
+    MOST_RUN_ROWS,
     bin_edges,
     coverage_cells,
     relevant_bins,
@@ -33,7 +33,7 @@ MOST_NAMED = 3
 
 def rows_size(rows: int, *, narrow: bool = False, legend: int = 0) -> tuple[int, int]:
     """Width and height of a picture with one named row per run, and `legend` points for what is below."""
-    return (380 if narrow else 860), 74 + (20 if rows > 12 else 30) * min(rows, MOST_DRAWN) + legend
+    return (380 if narrow else 860), 74 + (20 if rows > 12 else 30) * min(rows, MOST_RUN_ROWS) + legend
 
 
 def lines_size(lines: int, *, narrow: bool = False) -> tuple[int, int]:
@@ -54,7 +54,7 @@ def distribution_chart(
     """
     theme = DARK if dark else LIGHT
     if words := rows_of_many(len(table), HIGHEST):
-        table, title = table.head(MOST_DRAWN), f"{title}, {words}"
+        table, title = table.head(MOST_RUN_ROWS), f"{title}, {words}"
     scale = alt.Scale(domain=[-0.04, 1.04], nice=False)
     axis = alt.Axis(format=".1f", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     names = alt.Axis(labelLimit=130 if narrow else 280, grid=False)

@@ -93,8 +93,8 @@ def picture_of(report: Report, kind: ChartKind, choice: ChartChoice, alt: str = 
 
     title = kind.title(choice)
     note = places_note(report, choice.measure, choice.k) if kind.is_by_query else ""
-    drawn = kind.drawn(figures, choice)
-    notes = (kind.reading, note, drawn and f"Drawn are {drawn}; the table has all.")
+    row_choice = kind.row_choice(figures, choice)
+    notes = (kind.reading, note, row_choice and f"Drawn are {row_choice}; the table has all.")
     return Picture(
         name=kind.name,
         title=title,

@@ -195,9 +195,9 @@ def upload(
     previews: list[Preview] = []
     problems: list[Exception] = []
     unread: list[UploadedFile[Any]] = []
-    is_shown = wants_preview or can_contradict
+    has_preview = wants_preview or can_contradict
     for file, is_large in zip(files, uploads.are_large(files), strict=True):
-        if is_large and not is_shown:
+        if is_large and not has_preview:
             unread.append(file)
             continue
         try:
@@ -215,7 +215,7 @@ def upload(
         )
         for file in unread
     ]
-    return _import_previewed(request, collection, kind, [one.staged for one in previews], jobs)
+    return _import_previewed(request, collection, kind, [one.staged for one in previews], jobs=jobs)
 
 
 def _show_problems(
@@ -281,7 +281,12 @@ def _page(
 
 
 def _import_previewed(
-    request: HttpRequest, collection: Collection, kind: str, names: Sequence[str], jobs: Sequence[Job] = ()
+    request: HttpRequest,
+    collection: Collection,
+    kind: str,
+    names: Sequence[str],
+    *,
+    jobs: Sequence[Job] = (),
 ) -> HttpResponse:
     """jobs: those of other files that came with them."""
     outcomes: list[Result | Job] = []

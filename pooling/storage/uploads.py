@@ -38,9 +38,9 @@ def are_large(files: Sequence[UploadedFile[Any]]) -> list[bool]:
     """
     left, large = int(settings.BACKGROUND_UPLOAD_BYTES), []
     for upload in files:
-        held_bytes = _held_bytes(upload, left)
-        large.append(held_bytes > left)
-        left -= 0 if large[-1] else held_bytes
+        needed = _reading_bytes(upload, left)
+        large.append(needed > left)
+        left -= 0 if large[-1] else needed
     return large
 
 
@@ -49,7 +49,7 @@ def is_large(upload: UploadedFile[Any]) -> bool:
     return are_large([upload])[0]
 
 
-def _held_bytes(upload: UploadedFile[Any], bound: int) -> int:
+def _reading_bytes(upload: UploadedFile[Any], bound: int) -> int:
     """What reading the file takes, exact up to the bound."""
     size = upload.size or 0
     beginning = upload.read(len(PARQUET_MAGIC))

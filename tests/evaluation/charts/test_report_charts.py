@@ -167,7 +167,7 @@ def test_of_many_runs_a_picture_has_rows_for_some_and_says_which() -> None:
 def test_the_pages_of_charts_say_which_of_many_runs_are_drawn(
     client: Client, world: World, report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluation.charts.tables.MOST_DRAWN", 1)
+    monkeypatch.setattr("evaluation.charts.tables.MOST_RUN_ROWS", 1)
     client.force_login(world.vera)
     page = client.get(reverse("report_charts", args=[report.pk])).content.decode()
     assert page.count("Drawn are the 1 of 2 runs with the highest means; the table has all.") == 1
