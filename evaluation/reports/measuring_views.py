@@ -75,7 +75,7 @@ def measure(request: HttpRequest, slug: str) -> HttpResponse:
         "collection": collection,
         "section": "reports",
         "form": form,
-        "has_runs": form.fields["runs"].queryset.exists(),  # type: ignore[attr-defined]
+        "has_runs": bool(form.fields["runs"].initial),
         "has_labels": has_labels(collection),
         "too_fast": too_fast_in(collection),
         "implausible": proposals_in(collection),
