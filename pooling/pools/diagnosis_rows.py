@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 from pooling.merging.stored_diagnosis import Diagnosis, Sizes
 
 # Pages show the runs that matter most, up to this many; the calls have all.
-MOST_RUNS = 30
+MOST_RUNS = 20
 TABLE_DEPTHS = (1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000)
 
 
