@@ -8,7 +8,6 @@ from django.db.models import Count, Q, TextField
 from django.db.models.functions import Cast
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.views.decorators.http import require_safe
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,7 +23,7 @@ from pooling.merging.stored_diagnosis import PoolDiagnostics as StoredDiagnostic
 from pooling.merging.summary import diagnose_labels
 from pooling.models import Pool
 from pooling.people.access import pool_for
-from pooling.pools.diagnosis_rows import MOST_RUNS, label_rows
+from pooling.pools.diagnosis_rows import label_rows
 
 COLUMNS = ["query_id", "document_id", "run_count", "best_rank", "found_by"]
 # A large pool takes about a second; the same labels need not be counted twice.
@@ -95,9 +94,9 @@ def finds(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     context = {"pool": pool, "collection": pool.collection, "section": "pools", "finds": label_finds}
     context["pairs"] = sum(label_finds["by_rank"]["pairs"]) if label_finds else 0
     context["judged_share"] = judged_share_of_pool(pool) if label_finds else []
-    rows = label_rows(pool.diagnostics["runs"], label_finds["relevant_alone"]) if label_finds else []
-    context |= {"label_rows": rows[:MOST_RUNS], "more": max(0, len(rows) - MOST_RUNS)}
-    context["call"] = reverse("api_pool_diagnostics", args=[pool.pk])
+    context["label_rows"] = (
+        label_rows(pool.diagnostics["runs"], label_finds["relevant_alone"]) if label_finds else []
+    )
     partial = bool(request.headers.get("HX-Request"))
     return render(
         request, "evaluation/_pool_finds.html" if partial else "evaluation/pool_finds.html", context

@@ -126,15 +126,12 @@ def plan_context(planned: PlanResult, settings: PlanSettings) -> dict[str, Any]:
         width["words"] = width_words(width)
     sizes, runs = planned["pool"]["size_by_depth"], planned["settings"]["runs"]
     alone = {row["run"]: row["alone"] for row in planned["runs"]}
-    leading = set(pictures.leading(runs, alone))
     return {
         "plan": planned,
         "team": next(row for row in rows if row["annotators"] == settings.annotators),
         "growth": pictures.growth(sizes),
         "curve": pictures.curve(sizes, settings.depth),
         "heat_map": pictures.heat_map(runs, planned["overlap"], alone),
-        "by_run": [row for row in planned["runs"] if row["run"] in leading],
-        "intervals": [row for row in planned["recall_interval"]["by_run"] if row["run"] in leading],
     }
 
 

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from pooling.merging.stored_diagnosis import Diagnosis, Sizes
 
-# Pages show the runs that matter most, up to this many; the calls have all.
+# Columns that a page has room for.
 MOST_RUNS = 20
 TABLE_DEPTHS = (1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000)
 
@@ -151,12 +151,6 @@ def by_run(diagnosis: Diagnosis) -> list[RunRow]:
     ]
 
 
-def leading(runs: Sequence[str], alone: Mapping[str, int]) -> list[str]:
-    """At most `MOST_RUNS`, those that found most alone, in the order of `runs`."""
-    first = set(sorted(runs, key=lambda run: (-alone[run], run))[:MOST_RUNS])
-    return [run for run in runs if run in first]
-
-
 def label_rows(runs: Sequence[str], alone: Mapping[str, int]) -> list[Bar]:
     """Relevant pairs that one run alone found, by its name, most first."""
     largest = max(alone.values()) or 1
@@ -166,7 +160,8 @@ def label_rows(runs: Sequence[str], alone: Mapping[str, int]) -> list[Bar]:
 
 def heat_map(runs: Sequence[str], overlap: Sequence[Sequence[float]], alone: Mapping[str, int]) -> HeatMap:
     """The overlap of two runs, row by row; `overlap[i][j]`: share of run i's top that run j has too."""
-    places = [runs.index(run) for run in leading(runs, alone)]
+    ranked = sorted(range(len(runs)), key=lambda place: (-alone[runs[place]], runs[place]))
+    places = sorted(ranked[:MOST_RUNS])
     rows = [
         HeatRow(number, runs[place], _heat_cells(number, [overlap[place][other] for other in places]))
         for number, place in enumerate(places, 1)

@@ -253,9 +253,9 @@ def pool(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     diagnostics: PoolDiagnostics = pool.diagnostics
     sizes = diagnostics["size_by_depth"]
     context |= {"growth": pictures.growth(sizes), "curve": pictures.curve(sizes)}
-    runs, by_run = diagnostics["runs"], pictures.by_run(diagnostics)
+    runs = diagnostics["runs"]
     context["heat_map"] = pictures.heat_map(runs, diagnostics["overlap"], diagnostics["unique_finds"])
-    context |= {"sizes": pictures.distribution(diagnostics["sizes"]), "by_run": by_run[: pictures.MOST_RUNS]}
+    context |= {"sizes": pictures.distribution(diagnostics["sizes"]), "by_run": pictures.by_run(diagnostics)}
     context |= {"runs": runs[: pictures.MOST_RUNS], "call": reverse("api_pool_diagnostics", args=[pool.pk])}
     context["left_out"] = {run: n for run, n in diagnostics["left_out_queries"].items() if n}
     context["settings"] = list(option_rows(page_options(pool), pool))

@@ -62,7 +62,7 @@ def test_the_pool_is_told_before_it_is_built(world: World) -> None:
     assert plan["thin"] == {"below": 2, "count": 0, "queries": [], "without": 0}
 
 
-def test_of_many_runs_a_plan_shows_those_that_found_most_alone_and_its_call_has_all(
+def test_of_many_runs_a_plan_shows_the_overlap_of_some_and_its_call_has_all(
     world: World, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(diagnosis_rows, "MOST_RUNS", 1)
@@ -72,7 +72,7 @@ def test_of_many_runs_a_plan_shows_those_that_found_most_alone_and_its_call_has_
     page = client.get(PAGE, asked, headers={"HX-Request": "true"}).content.decode()
     assert 'title="beta"' in page
     assert 'title="alpha"' not in page
-    assert "and 1 more run that found" in page
+    assert "get the 1 other from" in page
     call = html.unescape(page.partition('<a class="mono" href="')[2].partition('"')[0])
     every = client_of(world.ada).get(call).json()
     assert every["settings"]["depths"] == {"beta": 3}
