@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.charts import line_ends
+from evaluation.charts.tables import HIGHEST, MOST_RUN_ROWS, rows_of_many, with_row
 from pooling.heavy import alt, pd
 from pooling.interface.charting import DARK, LIGHT, Theme, finished, to_pdf, to_png, to_svg
 
@@ -53,7 +54,8 @@ def recall_curve(
     missing values: then there is no band), and perhaps `lower_bound` and `upper_bound`: where some differ,
     they are a lighter band with thin edges, and the legend names both. Of more than two runs only the best
     has bands. Runs keep the order of the rows. Their names are at the ends of their lines; of many runs only
-    the best have theirs there, and all have a place in a legend.
+    the best have theirs there, and all have a place in a legend. At a single K each run has a row, of many
+    runs those with the highest means.
     `narrow` is for a phone. K is on a logarithmic axis, because the first ranks matter most. `chosen`: only
     these have colour, band and name; the others are thin grey lines behind them. `live` adds what a page can
     do and a file cannot: words on hovering, and the parameter `pointed`, a run that has its bands while the
@@ -65,6 +67,10 @@ def recall_curve(
     share = {"title": title, "scale": _share_scale(curve)}
     cutoffs, bounds = curve["k"].nunique(), _has_bounds(curve)
     if cutoffs == 1:
+        if words := rows_of_many(len(runs), HIGHEST):
+            share["title"] = f"{title}, {words}"
+        runs = with_row(curve.set_index("run")["mean"])
+        curve = curve[curve["run"].isin(runs)]
         look = replace(look, runs=runs)
         layers = _dots(curve, look, share, bounds=bounds)
         size = picture_size(len(runs), cutoffs, narrow=narrow, bounds=bounds)
@@ -192,7 +198,7 @@ def picture_size(
     width = 380 if narrow else 860
     named = (46 if narrow else 26) * bounds
     if cutoff_count == 1:
-        return width, 70 + 34 * run_count + named
+        return width, 70 + 34 * min(run_count, MOST_RUN_ROWS) + named
     if narrow:
         return width, 360 + 23 * run_count * legend + named
     return width, 500 if run_count > len(LIGHT.runs) else 400

@@ -28,6 +28,8 @@ from evaluation.charts.of_queries import (
     rows_size,
 )
 from evaluation.charts.tables import (
+    HIGHEST,
+    LEAST_JUDGED,
     MOST_CHOSEN,
     Figures,
     best_runs,
@@ -40,6 +42,7 @@ from evaluation.charts.tables import (
     precision_recall_table,
     relevant_bins,
     relevant_table,
+    rows_of_many,
 )
 from evaluation.measures import titled
 from pooling.formats.wording import in_a_row
@@ -69,7 +72,7 @@ class ChartKind:
     """A picture. table: its numbers, in the order of the picture. rows: what a page shows of them. summary:
     the picture in words. size: of the whole picture, known before it is drawn. is_by_query: of each query's
     value of the measure. is_live: a page can show the bands of the run that is pointed at.
-    is_of_audit: of estimates and not of the labels at hand."""
+    is_of_audit: of estimates and not of the labels at hand. row_choice: which of many runs have a row."""
 
     name: str
     title: Callable[[ChartChoice], str]
@@ -83,6 +86,7 @@ class ChartKind:
     is_by_query: bool = False
     is_live: bool = False
     is_of_audit: bool = False
+    row_choice: Callable[[Figures, ChartChoice], str] = lambda figures, choice: ""
 
 
 def default_choice(figures: Figures, measure: str = "recall", k: int | None = None) -> ChartChoice:
@@ -108,6 +112,14 @@ def _draw_curve(
     title = titled(choice.measure, single[0] or None if len(single) == 1 else None)
     title += "@K" * (len(single) > 1) + note
     return recall_curve(table, title=title, chosen=_in_colour(figures, choice), **look)
+
+
+def _highest_rows(figures: Figures, choice: ChartChoice) -> str:
+    return rows_of_many(len(figures.runs), HIGHEST)
+
+
+def _rows_at_one_k(figures: Figures, choice: ChartChoice) -> str:
+    return "" if len(figures.cutoffs(choice.measure)) > 1 else _highest_rows(figures, choice)
 
 
 def _in_colour(figures: Figures, choice: ChartChoice) -> Sequence[str]:
@@ -159,6 +171,7 @@ CURVE = ChartKind(
     rows=lambda table, choice: table.dropna(axis="columns", how="all"),
     summary=_curve_summary,
     is_live=True,
+    row_choice=_rows_at_one_k,
 )
 
 # --- The curve by the audit -------------------------------------------------------------------------------
@@ -194,6 +207,7 @@ ESTIMATED = ChartKind(
     is_there=lambda figures: not estimated_table(figures).empty,
     is_live=True,
     is_of_audit=True,
+    row_choice=lambda figures, choice: _rows_at_one_k(figures, _of_recall(choice)),
 )
 
 
@@ -230,6 +244,7 @@ DISTRIBUTION = ChartKind(
     summary=_distribution_summary,
     is_there=lambda figures: bool(figures.cutoffs("recall")),
     is_by_query=True,
+    row_choice=_highest_rows,
 )
 
 # --- Gains and losses -------------------------------------------------------------------------------------
@@ -373,6 +388,7 @@ COVERAGE = ChartKind(
     rows=lambda table, choice: coverage_by_run(table),
     summary=_coverage_summary,
     is_there=lambda figures: bool(figures.cutoffs("judged")),
+    row_choice=lambda figures, choice: rows_of_many(len(figures.runs), LEAST_JUDGED),
 )
 
 # --- Facts ------------------------------------------------------------------------------------------------

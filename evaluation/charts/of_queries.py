@@ -10,7 +10,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from evaluation.charts.drawing import Look
-from evaluation.charts.tables import bin_edges, coverage_cells, relevant_bins
+from evaluation.charts.tables import (
+    HIGHEST,
+    JUDGED,
+    LEAST_JUDGED,
+    MOST_RUN_ROWS,
+    bin_edges,
+    coverage_cells,
+    relevant_bins,
+    rows_of_many,
+    with_row,
+)
 from pooling.formats.wording import counted
 from pooling.heavy import alt, np, pd
 from pooling.interface.charting import DARK, LIGHT, finished
@@ -23,7 +33,7 @@ MOST_NAMED = 3
 
 def rows_size(rows: int, *, narrow: bool = False, legend: int = 0) -> tuple[int, int]:
     """Width and height of a picture with one named row per run, and `legend` points for what is below."""
-    return (380 if narrow else 860), 74 + (20 if rows > 12 else 30) * rows + legend
+    return (380 if narrow else 860), 74 + (20 if rows > 12 else 30) * min(rows, MOST_RUN_ROWS) + legend
 
 
 def lines_size(lines: int, *, narrow: bool = False) -> tuple[int, int]:
@@ -43,6 +53,8 @@ def distribution_chart(
     values, and a box hides how many of them are exactly 0 or 1. table: as `distribution_table` gives it.
     """
     theme = DARK if dark else LIGHT
+    if words := rows_of_many(len(table), HIGHEST):
+        table, title = table.head(MOST_RUN_ROWS), f"{title}, {words}"
     scale = alt.Scale(domain=[-0.04, 1.04], nice=False)
     axis = alt.Axis(format=".1f", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     names = alt.Axis(labelLimit=130 if narrow else 280, grid=False)
@@ -197,11 +209,16 @@ def coverage_chart(
     """judged@k as a heat map: a row for each run, a column for each query, the least judged first; of many
     queries the mean of neighbours. Neighbouring cells of one colour are drawn as one, so that it stays small.
     table: as `coverage_table` gives it."""
-    theme = DARK if dark else LIGHT
+    theme, words = DARK if dark else LIGHT, rows_of_many(len(runs), LEAST_JUDGED)
+    if words:
+        means = table[[f"{JUDGED}{run}" for run in runs if f"{JUDGED}{run}" in table]].mean()
+        columns = with_row(means, least=True)
+        table = table[["query_id", "mean", *columns]]
+        runs = [name.removeprefix(JUDGED) for name in columns]
     cells = merged(coverage_cells(table))
     each = len(table) / max(len(bin_edges(len(table))) - 1, 1)
     mean = "" if each <= 1 else f" (means of about {round(each)})"
-    across = _over_queries(len(table), f"the least judged first{mean}")
+    across = _over_queries(len(table), f"the least judged first{mean}{words and f'; {words}'}")
     run = alt.Y(
         "run:N",
         sort=list(runs),

@@ -93,10 +93,12 @@ def picture_of(report: Report, kind: ChartKind, choice: ChartChoice, alt: str = 
 
     title = kind.title(choice)
     note = places_note(report, choice.measure, choice.k) if kind.is_by_query else ""
+    row_choice = kind.row_choice(figures, choice)
+    notes = (kind.reading, note, row_choice and f"Drawn are {row_choice}; the table has all.")
     return Picture(
         name=kind.name,
         title=title,
-        reading=f"{kind.reading} {note}".strip(),
+        reading=" ".join(filter(None, notes)),
         alt=alt or f"{title}; its table is on the page of the picture.",
         addresses={variant.replace("-", "_"): at(variant) for variant in VARIANTS},
         wide=kind.size(figures, choice),

@@ -14,6 +14,20 @@ from pooling.heavy import np, pd, pl
 MOST_COLUMNS, BINS = 200, 100
 # Runs that have colour and a place in the legend; the colours of a theme are as many.
 MOST_CHOSEN = 8
+# Runs that have a row in a picture; its table has all.
+MOST_RUN_ROWS = 50
+HIGHEST, LEAST_JUDGED = "with the highest means", "that are judged least"
+
+
+def rows_of_many(count: int, which: str) -> str:
+    """Which of `count` runs have a row; empty where all have."""
+    return f"the {MOST_RUN_ROWS} of {count:,} runs {which}" if count > MOST_RUN_ROWS else ""
+
+
+def with_row(means: pd.Series, *, least: bool = False) -> list[str]:
+    """The runs with a row, of the highest means or the least, in the order of `means`; missing ones last."""
+    ranked = set(means.sort_values(ascending=least, kind="stable").index[:MOST_RUN_ROWS])
+    return [str(run) for run in means.index if run in ranked]
 
 
 @dataclass(frozen=True)

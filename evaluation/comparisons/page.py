@@ -21,6 +21,8 @@ from evaluation.scoring.wording import signed
 
 MOST_LABELS = 20
 MOST_PAIRS = 45
+# Runs that are not compared, by name.
+MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class PairChoice:
 
 
 class PairView(forms.Form):
-    """The query string; what makes no sense falls back to the first two runs, and to a K near 10."""
+    """The query string; what makes no sense falls back to the best two runs, and to a K near 10."""
 
     instead: Sequence[str] = ()
 
@@ -50,16 +52,17 @@ class PairView(forms.Form):
     def choice(self) -> PairChoice:
         """The valid part of the query string, filled up, of two different runs; `instead` has the rest."""
         self.is_valid()
-        values, runs = self.cleaned_data, self._comparisons.runs
-        first = values.get("a") or runs[0]
-        second = values.get("b") or next(run for run in runs if run != first)
+        values = self.cleaned_data
+        k = values.get("k") or usual_cutoff(self._comparisons.cutoffs)
+        best = self._comparisons.best_two(k)
+        first = values.get("a") or next(run for run in best if run != values.get("b"))
+        second = values.get("b") or next(run for run in best if run != first)
         self.instead = [
             f"This report compares no run “{self.data[name]}”." for name in ("a", "b") if name in self.errors
         ]
         if second == first:
-            second = next(run for run in runs if run != first)
+            second = next(run for run in best if run != first)
             self.instead.append(f"A run is compared with another: here with {second}.")
-        k = values.get("k") or usual_cutoff(self._comparisons.cutoffs)
         return PairChoice(first, second, k)
 
 
@@ -80,11 +83,14 @@ def comparison_context(report: Report, comparisons: Compared, choice: PairChoice
     grade = grade_of(stored, margin)
     wanted = deciding(report, choice.a, choice.b, choice.k)
     now = decision(report, choice.a, choice.b, choice.k)
+    left_out = [name for name in run_names(report) if name not in comparisons.runs]
     return {
         "choice": choice,
         "runs": comparisons.runs,
         "cutoffs": comparisons.cutoffs,
-        "left_out": [name for name in run_names(report) if name not in comparisons.runs],
+        "left_out": left_out[:MOST_NAMED],
+        "more_left_out": max(0, len(left_out) - MOST_NAMED),
+        "best_at": comparisons.stored.get("best_at"),
         "grade": grade.grade,
         "sentence": grade.sentence,
         "verdict": stored["verdict"],

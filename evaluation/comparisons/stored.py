@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NotRequired, TypedDict
 
@@ -39,6 +39,7 @@ from evaluation.report_store.files import (
 from evaluation.report_store.options import headline_k
 from evaluation.report_store.settings import margin_of
 from evaluation.scoring.estimate_figures import COMPLETE
+from evaluation.scoring.figures import RunFigures
 from pooling.formats.cells import guarded_frame
 from pooling.heavy import alt, pd, pl
 from pooling.interface.problems import InputError
@@ -66,7 +67,8 @@ class ChosenComparisons(TypedDict):
 
 class StoredComparisons(TypedDict):
     """Contents of `comparisons.json`: every pair of these runs at these K; left_out: runs beyond them.
-    weights: how much each drawn query counts, where means are taken back to a log."""
+    best_at: the K at which they are the best, beyond the best two at each; a report made before that has the
+    first ones. weights: how much each drawn query counts, where means are taken back to a log."""
 
     runs: list[str]
     left_out: int
@@ -75,16 +77,20 @@ class StoredComparisons(TypedDict):
     correction: str
     confidence: float
     comparisons: list[ComparisonResult]
+    best_at: NotRequired[int]
     weights: NotRequired[dict[str, float]]
 
 
 def compared_runs(basis: Basis) -> tuple[list[Comparison], StoredComparisons]:
-    """Pairs of up to twenty runs at each K (the best two at each, then the first), and as stored."""
+    """Pairs of up to twenty runs at each K, and as stored: the best two at each, then the best at the usual K
+    and those without a mean there."""
     evaluation = basis.evaluation
     cutoffs = recall_cutoffs(evaluation)
     figures = {name: run.figures for name, run in evaluation.runs.items()}
     best = {name for k in cutoffs for name in best_first(figures, k)[:2]}
-    others = [name for name in figures if name not in best][: max(0, MOST_RUNS - len(best))]
+    best_at = usual_cutoff(cutoffs)
+    ranked = dict.fromkeys([*best_first(figures, best_at), *figures])
+    others = [name for name in ranked if name not in best][: max(0, MOST_RUNS - len(best))]
     names = [name for name in figures if name in best or name in others]
     some = replace(evaluation, runs={name: evaluation.runs[name] for name in names})
     audited = audited_differences(basis, names, cutoffs)
@@ -93,6 +99,7 @@ def compared_runs(basis: Basis) -> tuple[list[Comparison], StoredComparisons]:
     stored: StoredComparisons = {
         "runs": names,
         "left_out": len(evaluation.runs) - len(names),
+        "best_at": best_at,
         "k": cutoffs,
         "test": test,
         "correction": "holm",
@@ -120,9 +127,11 @@ def store_comparisons(report: Report, comparisons: StoredComparisons, unjudged: 
 
 @dataclass(frozen=True)
 class Compared:
-    """The comparisons of a report as they were stored; positive is in favour of a pair's first run."""
+    """The comparisons of a report as they were stored; positive is in favour of a pair's first run. figures:
+    run -> `measure@k` -> figure."""
 
     stored: StoredComparisons
+    figures: Mapping[str, RunFigures]
 
     @property
     def runs(self) -> list[str]:
@@ -133,6 +142,12 @@ class Compared:
     def cutoffs(self) -> list[int]:
         """The K at which they are."""
         return list(self.stored["k"])
+
+    def best_two(self, k: int) -> tuple[str, str]:
+        """The two to begin with: those with the highest recall at K."""
+        ranked = [run for run in best_first(self.figures, k) if run in self.runs]
+        first, second = [*ranked, *(run for run in self.runs if run not in ranked)][:2]
+        return first, second
 
     def at(self, k: int) -> list[ComparisonResult]:
         """Every pair at one K."""
@@ -193,7 +208,7 @@ def _read_comparisons(report: Report) -> Compared | None:
         return None
     with default_storage.open(name, "rb") as file:
         stored: StoredComparisons = json.load(file)
-    return Compared(stored) if stored["comparisons"] else None
+    return Compared(stored, report.result["runs"]) if stored["comparisons"] else None
 
 
 def answer_at(report: Report, k: int | None = None) -> Answer | None:

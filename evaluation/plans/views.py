@@ -10,6 +10,7 @@ from django.conf import settings as site
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from evaluation.plans.launch import begin
@@ -123,13 +124,14 @@ def plan_context(planned: PlanResult, settings: PlanSettings) -> dict[str, Any]:
     headline = planned["headline"]
     for width in (headline, *(one for row in headline["budgets"] for one in row["widths"])):
         width["words"] = width_words(width)
-    sizes = planned["pool"]["size_by_depth"]
+    sizes, runs = planned["pool"]["size_by_depth"], planned["settings"]["runs"]
+    alone = {row["run"]: row["alone"] for row in planned["runs"]}
     return {
         "plan": planned,
         "team": next(row for row in rows if row["annotators"] == settings.annotators),
         "growth": pictures.growth(sizes),
         "curve": pictures.curve(sizes, settings.depth),
-        "heat_map": pictures.heat_map(planned["settings"]["runs"], planned["overlap"]),
+        "heat_map": pictures.heat_map(runs, planned["overlap"], alone),
     }
 
 
@@ -185,6 +187,7 @@ def _page(
 ) -> HttpResponse:
     has_runs = collection.runs.exists()
     chosen = parameters(form, cast("QueryDict", form.data), collection)
+    call = reverse("api_plan", args=[collection.slug])
     context: dict[str, Any] = {
         "collection": collection,
         "section": "pools",
@@ -192,6 +195,8 @@ def _page(
         "has_runs": has_runs,
         "hidden": chosen,
         "address": address(request.path, chosen),
+        "call": call,
+        "call_address": address(call, chosen),
         "name": name or f"Campaign {collection.queues.count() + 1}",
     }
     if has_runs and form.is_valid():

@@ -21,6 +21,7 @@ from evaluation.reports.serializers import ReportSerializer
 from labeling.consensus.rules import RULE_NAMES, RULES_IN_WORDS
 from labeling.gold.reader import proposals_in
 from labeling.items.reading_speed import too_fast_in
+from labeling.qrels.labels import has_labels
 from pooling.interface.api import Made, parsed, takes
 from pooling.interface.api import person as caller
 from pooling.interface.forms import show_problem
@@ -74,6 +75,8 @@ def measure(request: HttpRequest, slug: str) -> HttpResponse:
         "collection": collection,
         "section": "reports",
         "form": form,
+        "has_runs": bool(form.fields["runs"].initial),
+        "has_labels": has_labels(collection),
         "too_fast": too_fast_in(collection),
         "implausible": proposals_in(collection),
     }

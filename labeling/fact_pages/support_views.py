@@ -33,7 +33,7 @@ from labeling.judging.images import allow_images
 from labeling.judging.leases import DELETED, state_of
 from labeling.judging.sentences import not_open_sentence, still_saved_sentence
 from labeling.judging.views import guidelines_of, looks_of, marked_document
-from labeling.models import FactItem, Queue, SupportVerdict
+from labeling.models import Fact, FactItem, Queue, SupportVerdict
 from pooling.interface.forms import show_problem
 from pooling.interface.option_fields import form_fields
 from pooling.interface.pages import person, speak
@@ -232,5 +232,7 @@ def fact_queue_new(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("fact_queue", queue.pk)
         except InputError as error:
             show_problem(form, error)
-    context = {"form": form, "collection": collection, "section": "facts"}
+    facts = Fact.objects.filter(collection=collection, state=Fact.State.CONFIRMED)
+    context = {"form": form, "collection": collection, "section": "facts", "has_facts": facts.exists()}
+    context["has_pools"] = form.fields["pool"].queryset.exists()  # type: ignore[attr-defined]
     return render(request, "labeling/fact_queue_new.html", context)

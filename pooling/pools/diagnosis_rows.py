@@ -9,6 +9,8 @@ from django.utils.safestring import SafeString, mark_safe
 
 from pooling.merging.stored_diagnosis import Diagnosis, Sizes
 
+# Columns that a page has room for.
+MOST_RUNS = 20
 TABLE_DEPTHS = (1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000)
 
 
@@ -29,6 +31,26 @@ class HeatRow:
     number: int
     run: str
     cells: SafeString
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """percent: of the documents of `run` that `other` has too."""
+
+    run: str
+    other: str
+    percent: int
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """The overlap of the runs that found most alone, in the order of all runs. more: how many are left out;
+    then most and least: the two extremes of all pairs of runs."""
+
+    rows: Sequence[HeatRow]
+    more: int = 0
+    most: Overlap | None = None
+    least: Overlap | None = None
 
 
 def growth(sizes: Sequence[int]) -> list[Bar]:
@@ -136,12 +158,25 @@ def label_rows(runs: Sequence[str], alone: Mapping[str, int]) -> list[Bar]:
     return [Bar(run, alone[run], alone[run] / largest) for run in ranked]
 
 
-def heat_map(runs: Sequence[str], overlap: Sequence[Sequence[float]]) -> list[HeatRow]:
-    """The overlap of every two runs, row by row; `overlap[i][j]`: share of run i's top that run j has too."""
-    return [
-        HeatRow(number, run, _heat_cells(number, shares))
-        for number, (run, shares) in enumerate(zip(runs, overlap, strict=True), 1)
+def heat_map(runs: Sequence[str], overlap: Sequence[Sequence[float]], alone: Mapping[str, int]) -> HeatMap:
+    """The overlap of two runs, row by row; `overlap[i][j]`: share of run i's top that run j has too."""
+    ranked = sorted(range(len(runs)), key=lambda place: (-alone[runs[place]], runs[place]))
+    places = sorted(ranked[:MOST_RUNS])
+    rows = [
+        HeatRow(number, runs[place], _heat_cells(number, [overlap[place][other] for other in places]))
+        for number, place in enumerate(places, 1)
     ]
+    if len(places) == len(runs):
+        return HeatMap(rows)
+    pairs = [
+        (share, row, column)
+        for row, shares in enumerate(overlap)
+        for column, share in enumerate(shares)
+        if row != column
+    ]
+    extremes = (max(pairs), min(pairs))
+    most, least = (Overlap(runs[row], runs[column], round(100 * share)) for share, row, column in extremes)
+    return HeatMap(rows, len(runs) - len(places), most, least)
 
 
 def _heat_cells(own: int, shares: Sequence[float]) -> SafeString:

@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from pooling.heavy import Integers, np
@@ -252,8 +253,10 @@ def pool(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     diagnostics: PoolDiagnostics = pool.diagnostics
     sizes = diagnostics["size_by_depth"]
     context |= {"growth": pictures.growth(sizes), "curve": pictures.curve(sizes)}
-    context["heat_map"] = pictures.heat_map(diagnostics["runs"], diagnostics["overlap"])
+    runs = diagnostics["runs"]
+    context["heat_map"] = pictures.heat_map(runs, diagnostics["overlap"], diagnostics["unique_finds"])
     context |= {"sizes": pictures.distribution(diagnostics["sizes"]), "by_run": pictures.by_run(diagnostics)}
+    context |= {"runs": runs[: pictures.MOST_RUNS], "call": reverse("api_pool_diagnostics", args=[pool.pk])}
     context["left_out"] = {run: n for run, n in diagnostics["left_out_queries"].items() if n}
     context["settings"] = list(option_rows(page_options(pool), pool))
     return render(request, "pooling/pool.html", {**context, "section": "pools"})

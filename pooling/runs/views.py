@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from pooling.engine_models import Engine
+from pooling.formats.registry import name_of
 from pooling.interface.forms import FIRST, GroupedForm
 from pooling.models import Run
 from pooling.people.access import collection_for, run_for
@@ -50,9 +51,16 @@ class RunsForm(GroupedForm, forms.Form):
     )
 
     def clean(self) -> dict[str, Any] | None:
-        cleaned = super().clean()
-        if self.cleaned_data.get("name") and len(self.cleaned_data.get("file", [])) > 1:
+        cleaned, names = super().clean(), dict[str, str]()
+        files = self.cleaned_data.get("file", [])
+        if self.cleaned_data.get("name") and len(files) > 1:
             self.add_error("name", "A name works for one file only. Leave it empty to import several.")
+        for file in files:
+            if other := names.get(name_of(file.name)):
+                problem = f"{other} and {file.name} would both be the run “{name_of(file.name)}”. Rename one."
+                self.add_error("file", problem)
+                break
+            names[name_of(file.name)] = file.name
         return cleaned
 
 

@@ -18,6 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from pooling.formats.wording import counted, plural
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import go_on, person, say_done
 from pooling.interface.problems import InputError, refusals
@@ -82,10 +83,16 @@ class Preview:
 
 
 def preview(
-    collection: Collection, kind: str, upload: UploadedFile[Any], *, user: User, **options: Any
+    collection: Collection,
+    kind: str,
+    upload: UploadedFile[Any],
+    *,
+    user: User,
+    is_large: bool = False,
+    **options: Any,
 ) -> Preview:
     """Keep an uploaded file and say what importing it would do; the import's refusals, with nothing kept."""
-    file_name, is_large = upload.name or "upload", uploads.is_large(upload)
+    file_name = upload.name or "upload"
     waiting: Waiting = {
         "upload": uploads.keep(upload, uploads.PREVIEWED),
         "file_name": file_name,
@@ -164,33 +171,65 @@ def upload(
     asks: Asks | None = None,
 ) -> HttpResponse | None:
     """Import the form's files as `kind`, or show what that would do, and say where to go on; None when the
-    form has errors to show. Of several files each is imported by itself, and the first refused one stops.
+    form has errors to show. Several files are all read before the first is imported, and none is where one is
+    refused; those too large for that are imported in the background, each by itself.
 
     section: to which page the preview belongs. asks: whether the collection has what a file can contradict;
     a file that does is shown first.
     """
     if staged := request.POST.getlist("staged"):
         return _import_previewed(request, collection, kind, staged)
-    outcomes: list[Result | Job] = []
     try:
         refuse_uploads(request)
         if not form.is_valid():
             return None
+        user, files = person(request), files_of(form)
         options = {name: value for name, value in form.cleaned_data.items() if name != "file"}
-        files = files_of(form)
         wants_preview = "preview" in request.POST and kind in SHOWING
-        if wants_preview or (asks and asks(collection)):
-            previews = [preview(collection, kind, file, user=person(request), **options) for file in files]
-            if wants_preview or any(one.asks for one in previews):
-                return _page(request, collection, previews, section)
-            return _import_previewed(request, collection, kind, [one.staged for one in previews])
-        for file in files:
-            outcomes.append(take_in(collection, kind, file, user=person(request), **options))
+        can_contradict = asks is not None and asks(collection)
+        if not (wants_preview or can_contradict or len(files) > 1):
+            return go_on(request, take_in(collection, kind, files[0], user=user, **options))
     except refusals() as error:
         show_problem(form, error)
-        _say(request, outcomes)
         return None
-    return _done(request, collection, outcomes)
+    previews: list[Preview] = []
+    problems: list[Exception] = []
+    unread: list[UploadedFile[Any]] = []
+    has_preview = wants_preview or can_contradict
+    for file, is_large in zip(files, uploads.are_large(files), strict=True):
+        if is_large and not has_preview:
+            unread.append(file)
+            continue
+        try:
+            previews.append(preview(collection, kind, file, user=user, is_large=is_large, **options))
+        except refusals() as error:
+            problems.append(error)
+    if problems:
+        _show_problems(form, problems, previews, len(files))
+        return None
+    if wants_preview or (can_contradict and any(one.asks for one in previews)):
+        return _page(request, collection, previews, section)
+    jobs = [
+        import_later(
+            collection, kind, uploads.keep(file), file_name=file.name or "upload", user=user, **options
+        )
+        for file in unread
+    ]
+    return _import_previewed(request, collection, kind, [one.staged for one in previews], jobs=jobs)
+
+
+def _show_problems(
+    form: forms.Form, problems: Sequence[Exception], previews: Sequence[Preview], count: int
+) -> None:
+    """Refuse `count` files because of some of them; no other is imported or kept."""
+    for one in previews:
+        uploads.discard(signing.loads(one.staged, salt=SALT)["upload"])
+    for problem in problems[:MOST_NAMED]:
+        show_problem(form, problem)
+    if (more := len(problems) - MOST_NAMED) > 0:
+        form.add_error("file", f"{more:,} more of these files {plural(more, 'has', 'have')} errors.")
+    if count > 1:
+        form.add_error("file", f"None of these {count:,} files was imported.")
 
 
 def import_page(
@@ -228,8 +267,12 @@ def files_of(form: forms.Form) -> list[UploadedFile[Any]]:
 def _page(
     request: HttpRequest, collection: Collection, previews: Sequence[Preview], section: str
 ) -> HttpResponse:
+    """Of several files, those that nobody reads now are named in one sentence."""
+    unread = [one.file_name for one in previews if one.is_large] if len(previews) > 1 else []
     context = {
         "previews": previews,
+        "unread": len(unread),
+        "unread_names": _listed(unread),
         "can_import": not any(one.problem for one in previews),
         "collection": collection,
         "section": section,
@@ -238,17 +281,25 @@ def _page(
 
 
 def _import_previewed(
-    request: HttpRequest, collection: Collection, kind: str, names: Sequence[str]
+    request: HttpRequest,
+    collection: Collection,
+    kind: str,
+    names: Sequence[str],
+    *,
+    jobs: Sequence[Job] = (),
 ) -> HttpResponse:
+    """jobs: those of other files that came with them."""
     outcomes: list[Result | Job] = []
     try:
         for one in names:
             outcomes.append(import_staged(collection, kind, one, user=person(request)))
     except refusals() as error:
-        _say(request, outcomes)
+        _say(request, [*outcomes, *jobs])
         messages.error(request, str(error))
+        if later := len(names) - len(outcomes) - 1:
+            messages.error(request, f"{counted(later, 'file')} after that were not imported.")
         return redirect(request.path)
-    return _done(request, collection, outcomes)
+    return _done(request, collection, [*outcomes, *jobs])
 
 
 def _done(request: HttpRequest, collection: Collection, outcomes: Sequence[Result | Job]) -> HttpResponse:
@@ -269,9 +320,11 @@ def _say(request: HttpRequest, outcomes: Sequence[Result | Job]) -> None:
     if len(outcomes) > MOST_NAMED:
         jobs = [one.arguments["file_name"] for one in outcomes if isinstance(one, Job)]
         results = [one["detail"].partition(":")[0] for one in outcomes if not isinstance(one, Job)]
-        for names, what in ((results, "were imported"), (jobs, "are imported in the background")):
+        were, are = plural(len(results), "was", "were"), plural(len(jobs), "is", "are")
+        background = f"{are} imported in the background, each as a job of this collection"
+        for names, what in ((results, f"{were} imported"), (jobs, background)):
             if names:
-                messages.success(request, f"{len(names):,} files {what}: {_listed(names)}.")
+                messages.success(request, f"{counted(len(names), 'file')} {what}: {_listed(names)}.")
         return
     for outcome in outcomes:
         if isinstance(outcome, Job):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -31,33 +31,50 @@ PREVIEWED = "uploads/previewed"
 IMPORTABLE = timedelta(days=1)
 
 
+def are_large(files: Sequence[UploadedFile[Any]]) -> list[bool]:
+    """Whether reading each is work for the background, by what it is and holds, whatever it is called.
+
+    Of files that come together, those that exceed the bound with what is read before them are large too.
+    """
+    left, large = int(settings.BACKGROUND_UPLOAD_BYTES), []
+    for upload in files:
+        needed = _reading_bytes(upload, left)
+        large.append(needed > left)
+        left -= 0 if large[-1] else needed
+    return large
+
+
 def is_large(upload: UploadedFile[Any]) -> bool:
-    """Reading the file is work for the background, by what it is and holds, whatever it is called."""
-    bound, size = int(settings.BACKGROUND_UPLOAD_BYTES), upload.size or 0
+    """`are_large` of one file."""
+    return are_large([upload])[0]
+
+
+def _reading_bytes(upload: UploadedFile[Any], bound: int) -> int:
+    """What reading the file takes, exact up to the bound."""
+    size = upload.size or 0
     beginning = upload.read(len(PARQUET_MAGIC))
     upload.seek(0)
-    if not beginning.startswith((GZIP_MAGIC, PARQUET_MAGIC)):
-        return size > bound
-    if size * PACKED_FACTOR > bound:
-        return True
+    is_packed = beginning.startswith((GZIP_MAGIC, PARQUET_MAGIC))
+    if not is_packed or size * PACKED_FACTOR > bound:
+        return size * (PACKED_FACTOR if is_packed else 1)
     with local_copy(upload) as path:
         upload.seek(0)
         source = Source(path, upload.name or "upload")
         if beginning == PARQUET_MAGIC:
-            return (rows_in_footer(source) or 0) * ROW_BYTES > bound
-        return _holds_more_than(source, bound)
+            return (rows_in_footer(source) or 0) * ROW_BYTES
+        return _unpacked_bytes(source, bound)
 
 
-def _holds_more_than(source: Source, bound: int) -> bool:
+def _unpacked_bytes(source: Source, bound: int) -> int:
     total = 0
     try:
         for block in source.blocks(1 << 18):
             total += len(block)
             if total > bound:
-                return True
+                break
     except FormatError:
-        return False  # anyone who reads it says what is wrong
-    return False
+        return 0  # anyone who reads it says what is wrong
+    return total
 
 
 @contextmanager

@@ -141,6 +141,39 @@ def test_fifty_runs_over_seven_thousand_queries_stay_small_and_readable() -> Non
     assert all(f">{name}</text>" in svg for name in names)
 
 
+def test_of_many_runs_a_picture_has_rows_for_some_and_says_which() -> None:
+    from evaluation.charts import drawing as charts
+    from evaluation.charts import of_queries as query_charts
+
+    names = [f"run {number:02}" for number in range(60)]
+    judged = {f"judged: {name}": [number / 60] for number, name in enumerate(names)}
+    coverage = pd.DataFrame({"query_id": ["q1"], "mean": [0.5], **judged})
+    curve = pd.DataFrame(
+        [(name, 10, number / 60, None, None) for number, name in enumerate(names)],
+        columns=["run", "k", "mean", "low", "high"],
+    )
+    cuts = dict.fromkeys(("p5", "p25", "p50", "p75", "p95", "mean", "at_0", "at_1"), 0.5)
+    boxes = pd.DataFrame({"run": names[::-1], **cuts})
+    for chart, drawn, words in (
+        (charts.recall_curve(curve), names[10:], "the 50 of 60 runs with the highest means"),
+        (query_charts.distribution_chart(boxes, title="Recall@10"), names[10:], "with the highest means"),
+        (query_charts.coverage_chart(coverage, names, 10), names[:50], "that are judged least"),
+    ):
+        svg = charts.to_svg(chart).decode()
+        assert [name for name in names if f">{name}</text>" in svg] == drawn
+        assert words in svg
+
+
+def test_the_pages_of_charts_say_which_of_many_runs_are_drawn(
+    client: Client, world: World, report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.charts.tables.MOST_RUN_ROWS", 1)
+    client.force_login(world.vera)
+    page = client.get(reverse("report_charts", args=[report.pk])).content.decode()
+    assert page.count("Drawn are the 1 of 2 runs with the highest means; the table has all.") == 1
+    assert page.count("Drawn are the 1 of 2 runs that are judged least; the table has all.") == 1
+
+
 def test_the_best_runs_are_in_colour_and_the_rest_in_grey(report: Report) -> None:
     from evaluation.charts import drawing as charts
 

@@ -240,6 +240,29 @@ def test_the_best_two_runs_are_compared_wherever_they_stand_and_the_page_names_t
     assert "Left out: beta." in page
 
 
+def test_of_many_runs_the_best_are_compared_and_a_few_of_those_left_out_are_named(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored, "MOST_RUNS", 3)
+    world.import_runs()
+    for name, ranking in {"aaa": ["d9"], "zzz": ["d9", "d1"], **{f"bb{n}": ["d9"] for n in range(5)}}.items():
+        path = world.folder / f"{name}.run"
+        path.write_text(run_text({"q1": ranking}))
+        import_run(world.collection, path, user=world.ada)
+    report = make_report(world, k=(2,))
+    comparisons = compared(report)
+    assert comparisons is not None
+    assert comparisons.runs == ["alpha", "beta", "zzz"]
+    client.force_login(world.vera)
+    shown = client.get(reverse("report_comparisons", args=[report.pk]))
+    page = " ".join(shown.content.decode().split())
+    assert "the best two at each K, and then the best at K = 2." in page
+    assert "Left out: aaa, bb0, bb1, bb2, bb3 and 1 more." in page
+    assert (shown.context["choice"].a, shown.context["choice"].b) == ("alpha", "beta")
+    shown = client.get(reverse("report_comparisons", args=[report.pk]), {"b": "alpha"})
+    assert (shown.context["choice"].a, shown.context["choice"].b) == ("beta", "alpha")
+
+
 def test_a_pair_is_ranked_when_no_label_can_turn_it_and_refused_otherwise(
     world: World, report: Report
 ) -> None:

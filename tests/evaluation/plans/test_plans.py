@@ -20,6 +20,7 @@ from labeling.models import Queue
 from pooling.jobs.running import end_abandoned_jobs
 from pooling.merging.choice import usual_choice
 from pooling.models import Job, Pool
+from pooling.pools import diagnosis_rows
 from tests.evaluation.cast import make_release
 from tests.evaluation.reports.test_report_api import client_of
 from tests.world import World, run_text
@@ -59,6 +60,23 @@ def test_the_pool_is_told_before_it_is_built(world: World) -> None:
     assert plan["overlap"] == [[1, pytest.approx(2 / 3)], [pytest.approx(2 / 3), 1]]
     assert plan["sizes"]["bins"] == [[2, 2, 1], [3, 3, 2]]
     assert plan["thin"] == {"below": 2, "count": 0, "queries": [], "without": 0}
+
+
+def test_of_many_runs_a_plan_shows_the_overlap_of_some_and_its_call_has_all(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diagnosis_rows, "MOST_RUNS", 1)
+    world.import_runs()
+    client.force_login(world.ada)
+    asked = {**ALONE, "depth": 2, "depths.beta": 3}
+    page = client.get(PAGE, asked, headers={"HX-Request": "true"}).content.decode()
+    assert 'title="beta"' in page
+    assert 'title="alpha"' not in page
+    assert "get the 1 other from" in page
+    call = html.unescape(page.partition('<a class="mono" href="')[2].partition('"')[0])
+    every = client_of(world.ada).get(call).json()
+    assert every["settings"]["depths"] == {"beta": 3}
+    assert [row["alone"] for row in every["runs"]] == [0, 3]
 
 
 def test_what_a_reach_draws_is_told_before_it_is_drawn(world: World, client: Client) -> None:

@@ -102,6 +102,15 @@ def test_a_form_without_a_run_is_refused_in_its_field(labelled: World, client: C
     assert not QrelsRelease.objects.exists()
 
 
+def test_the_page_says_what_is_missing_instead_of_a_form(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    assert "Measuring needs runs." in client.get(PAGE).content.decode()
+    world.import_runs()
+    page = client.get(PAGE).content.decode()
+    assert "Measuring needs labels." in page
+    assert 'name="release"' not in page
+
+
 def test_nothing_is_released_where_nothing_can_be_measured(world: World, client: Client) -> None:
     client.force_login(world.ada)
     assert b"has no run yet" in client.post(PAGE).content

@@ -45,6 +45,17 @@ def signed_in(name: str) -> Client:
     return client
 
 
+def test_a_queue_of_facts_is_offered_once_there_are_a_pool_and_facts(world: World) -> None:
+    address, client = "/collections/harbour/facts/queue/", signed_in("ada")
+    assert "A queue of facts contains documents of a pool." in client.get(address).content.decode()
+    world.build_pool()
+    page = client.get(address).content.decode()
+    assert "A queue of facts needs confirmed facts." in page
+    assert 'name="pool"' not in page
+    bring_facts(world)
+    assert 'name="pool"' in client.get(address).content.decode()
+
+
 def test_a_skipped_document_comes_again_when_nothing_else_is_left(world: World) -> None:
     bring_facts(world)
     queue, client = fact_queue(world, documents=2), signed_in("ben")

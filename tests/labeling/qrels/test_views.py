@@ -90,6 +90,12 @@ def test_an_admin_makes_a_release(world: World) -> None:
     assert "already" in again.context["form"].errors["name"][0]
 
 
+def test_a_release_without_labels_is_not_offered(world: World) -> None:
+    page = signed_in(world.ada).get(reverse("release_new", args=["harbour"])).content.decode()
+    assert "A release needs labels." in page
+    assert 'name="rule"' not in page
+
+
 @pytest.mark.parametrize(
     ("format", "name"),
     [

@@ -83,7 +83,8 @@ def test_import_several_runs_at_once(world: World, client: Client) -> None:
     files = [upload("gamma.run", run_text(ALPHA)), upload("beta.run", run_text(BETA))]
     page = text_of(client.post(address, {"file": files}))
     assert "Run “beta” already exists" in page
-    assert "Run “gamma”: 9 rows" in page
+    assert "None of these 2 files was imported." in page
+    assert world.collection.runs.count() == 2
     files = [upload("delta.run", run_text(ALPHA)), upload("epsilon.run", run_text(BETA))]
     page = text_of(client.post(address, {"file": files, "name": "one"}))
     assert "A name works for one file" in page
@@ -169,6 +170,28 @@ def test_a_pools_page_shows_sizes_overlap_and_missing_texts(world: World, client
     assert page.count('<td class="heat-7">67</td>') == 2
     listed = text_of(client.get(reverse("documents", args=["harbour"]), {"pool": pool.pk, "text": "missing"}))
     assert listed.count("text not imported") == 2
+
+
+def test_overlap_is_of_the_runs_that_found_most_alone_and_the_page_says_where_all_are(
+    world: World, client: Client
+) -> None:
+    pool = world.build_pool()
+    runs, few = [f"run-{number:02}" for number in range(23)], {"run-05": 0, "run-06": 1, "run-07": 1}
+    overlap = [[0.5 + (row - column) / 100 for column in range(23)] for row in range(23)]
+    finds = {run: few.get(run, 9) for run in runs}
+    pool.diagnostics |= {"runs": runs, "overlap": overlap, "unique_finds": finds, "contributed": finds}
+    pool.save()
+    client.force_login(world.vera)
+    page = " ".join(text_of(client.get(pool.get_absolute_url())).split())
+    assert page.count("heat-") == 20 * 19
+    assert 'title="run-08"' in page
+    assert 'title="run-05"' not in page
+    assert "run-18, run-19 and 3 more</dd>" in page
+    assert "Of all runs, run-00 has most of run-22 (72 %), and run-22 has least of run-00 (28 %)" in page
+    call = f"/api/pools/{pool.pk}/diagnostics/"
+    assert "The 20 runs that found most alone; get the 3 others from" in page
+    assert f'<a class="mono" href="{call}">' in page
+    assert len(client.get(call).json()["overlap"]) == 23
 
 
 def test_a_pools_page_shows_finds_by_run_families_and_thin_queries(world: World, client: Client) -> None:

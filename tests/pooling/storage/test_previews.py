@@ -84,6 +84,76 @@ def test_several_runs_are_shown_and_imported_together(world: World, ada: Client)
     assert {run.name for run in world.collection.runs.all()} == {"alpha", "beta"}
 
 
+def test_a_preview_of_several_runs_has_a_line_for_each_and_the_decision_above_them(
+    world: World, ada: Client
+) -> None:
+    strange = run_text(BETA).replace(" d", " other-d").encode()
+    files = [upload("run_import"), SimpleUploadedFile("strange.run", strange)]
+    address = reverse("run_import", args=["harbour"])
+    page = " ".join(ada.post(address, {"file": files, "preview": "1"}).content.decode().split())
+    assert (
+        '<details><summary><span class="id">alpha.run</span> <span class="quiet">9 rows, 3 queries,' in page
+    )
+    assert page.count("<details open") == 0
+    assert page.count("1 note</span>") == 1
+    assert page.index("Import 2 files") < page.index("alpha.run")
+
+
+@pytest.mark.parametrize("preview", [{}, {"preview": "1"}])
+def test_of_several_files_none_is_imported_where_one_is_refused(
+    world: World, ada: Client, preview: dict[str, str]
+) -> None:
+    files, texts = waiting_files(), ["q1 Q0 d1 1 x t", "q1 d1", "q9 Q0 d1 1 2 t", "q1"]
+    wrong = [SimpleUploadedFile(f"{number}.run", text.encode()) for number, text in enumerate(texts)]
+    sent = {"file": [upload("run_import"), *wrong], **preview}
+    page = ada.post(reverse("run_import", args=["harbour"]), sent)
+    problems = list(page.context["form"].errors["file"])
+    assert [one[:5] for one in problems[:3]] == ["0.run", "1.run", "2.run"]
+    assert problems[3:] == ["1 more of these files has errors.", "None of these 5 files was imported."]
+    assert not world.collection.runs.exists()
+    assert waiting_files() == files
+
+
+def test_two_files_of_one_name_are_refused_together(world: World, ada: Client) -> None:
+    files = [upload("run_import"), SimpleUploadedFile("alpha.txt", run_text(BETA).encode())]
+    page = ada.post(reverse("run_import", args=["harbour"]), {"file": files})
+    problem = "alpha.run and alpha.txt would both be the run “alpha”. Rename one."
+    assert page.context["form"].errors["file"] == [problem]
+    assert not world.collection.runs.exists()
+
+
+def test_where_one_is_refused_after_its_preview_those_left_are_counted(world: World, ada: Client) -> None:
+    files = [SimpleUploadedFile(f"{name}.run", run_text(ALPHA).encode()) for name in "abcd"]
+    address = reverse("run_import", args=["harbour"])
+    shown = ada.post(address, {"file": files, "preview": "1"}).context["previews"]
+    ada.post(address, {"file": SimpleUploadedFile("b.run", run_text(BETA).encode())})
+    page = ada.post(address, {"staged": [one.staged for one in shown]}, follow=True)
+    listed = [str(message) for message in page.context["messages"]]
+    assert any("Run “a”" in one for one in listed)
+    assert any("Run “b” already exists" in one for one in listed)
+    assert "2 files after that were not imported." in listed
+
+
+def test_files_that_are_large_together_are_read_up_to_the_bound(
+    world: World, ada: Client, settings: Settings
+) -> None:
+    size = len(run_text(ALPHA))
+    settings.BACKGROUND_UPLOAD_BYTES = 2 * size
+    address = reverse("run_import", args=["harbour"])
+    names = ("a", "b", "c", "d")
+
+    def files() -> list[SimpleUploadedFile]:
+        return [SimpleUploadedFile(f"{name}.run", run_text(ALPHA).encode()) for name in names]
+
+    page = ada.post(address, {"file": files(), "preview": "1"})
+    assert [one.is_large for one in page.context["previews"]] == [False, False, True, True]
+    assert "2 of these files are too large to be read while you wait" in page.content.decode()
+    page = ada.post(address, {"file": files()}, follow=True)
+    assert {run.name for run in world.collection.runs.all()} == {"a", "b"}
+    assert [job.arguments["file_name"] for job in world.collection.jobs.order_by("pk")] == ["c.run", "d.run"]
+    assert "2 files are imported in the background" in page.content.decode()
+
+
 def test_notes_on_runs_that_come_together_are_told_with_their_names(world: World, ada: Client) -> None:
     strange = run_text(BETA).replace(" d", " other-d").encode()
     files = [upload("run_import"), SimpleUploadedFile("strange.run", strange)]
