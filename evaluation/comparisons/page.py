@@ -90,7 +90,7 @@ def comparison_context(report: Report, comparisons: Compared, choice: PairChoice
         "cutoffs": comparisons.cutoffs,
         "left_out": left_out[:MOST_NAMED],
         "more_left_out": max(0, len(left_out) - MOST_NAMED),
-        "best_at": comparisons.stored.get("best_at"),
+        "best_at": comparisons.stored["best_at"],
         "grade": grade.grade,
         "sentence": grade.sentence,
         "verdict": stored["verdict"],

@@ -67,17 +67,17 @@ class ChosenComparisons(TypedDict):
 
 class StoredComparisons(TypedDict):
     """Contents of `comparisons.json`: every pair of these runs at these K; left_out: runs beyond them.
-    best_at: the K at which they are the best, beyond the best two at each; a report made before that has the
-    first ones. weights: how much each drawn query counts, where means are taken back to a log."""
+    best_at: the K at which they are the best, beyond the best two at each. weights: how much each drawn query
+    counts, where means are taken back to a log."""
 
     runs: list[str]
     left_out: int
+    best_at: int
     k: list[int]
     test: str
     correction: str
     confidence: float
     comparisons: list[ComparisonResult]
-    best_at: NotRequired[int]
     weights: NotRequired[dict[str, float]]
 
 
