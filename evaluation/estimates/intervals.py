@@ -263,8 +263,8 @@ def _reach(
     if not total:
         return 0.0
     if value in (0, 1):
-        worth = effective_size(np.bincount(of, arrays.relevant / arrays.probability))
-        return float(share_unlike(np.array([worth]), confidence)[0])
+        relevant: Floats = np.bincount(of, arrays.relevant / arrays.probability).astype(np.float64)
+        return float(share_unlike(np.array([effective_size(relevant)]), confidence)[0])
     if design_of is not None:
         design = design_of(arrays.pairs["query_id"].unique().sort().to_list())
         return _reach_of_draw(arrays, hit, of, design, value=value, confidence=confidence)

@@ -150,9 +150,9 @@ def _limits(
     worth: Floats | Integers = np.maximum(n, 1)
     if weights is not None:
         mass = np.where(counted, weights, 0.0)
-        worth = np.square(mass.sum(axis=0)) / np.maximum(np.square(mass).sum(axis=0), np.finfo(float).tiny)
-        worth = np.maximum(worth, 1)
-        mean, reach = _of_equal_weight(values, mass, worth, resampling.level)
+        kish = np.square(mass.sum(axis=0)) / np.maximum(np.square(mass).sum(axis=0), np.finfo(float).tiny)
+        worth = kish = np.maximum(kish, 1.0)
+        mean, reach = _of_equal_weight(values, mass, kish, resampling.level)
         low, high = np.fmin(low, mean - reach), np.fmax(high, mean + reach)
     least, most = possible
     inside = (np.where(counted, values, least) >= least) & (np.where(counted, values, most) <= most)
