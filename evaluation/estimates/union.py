@@ -46,8 +46,8 @@ def not_led_by(design: pl.DataFrame, chosen: pl.DataFrame) -> pl.DataFrame:
     """The choices (query_id, document_id, is_given, choice) without those that began with a label which this
     design's draw brought."""
     is_certain = (pl.col("inclusion_probability") == 1).fill_null(False)
-    drawn = design.filter(pl.col("in_audit") & ~is_certain & ~pl.col("known"))
-    led = chosen.filter("is_given").join(drawn, on=PAIR, how="semi")["choice"].unique()
+    draws = design.filter(pl.col("in_audit") & ~is_certain & ~pl.col("known"))
+    led = chosen.filter("is_given").join(draws, on=PAIR, how="semi")["choice"].unique()
     return chosen.filter(~pl.col("choice").is_in(led.implode()))
 
 
