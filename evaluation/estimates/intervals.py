@@ -28,7 +28,8 @@ from typing import TypeAlias
 
 from evaluation.estimates.sample import PAIR
 from evaluation.estimates.totals import SampleArrays, largest_unrefuted, ratio
-from evaluation.measures.hajek import Design, ratio_means
+from evaluation.measures.hajek import Design, effective_size, further, ratio_means
+from evaluation.measures.intervals import share_unlike
 from pooling.heavy import Booleans, Floats, Integers, np, optimize, pl, special
 
 #: Below this many relevant audit documents outside the greedy part only the exact bound is used.
@@ -223,22 +224,28 @@ def with_queries(
     """Limits of a micro recall that cover which queries were asked as well as which labels were drawn.
 
     The parts of the linearised ratio that each query contributes vary by both (the first stage of a two-stage
-    sample: Cochran, Sampling Techniques, 1977, chapter 11); Student's t over queries. `labels` are the limits
-    of the labels alone, which the answer is never narrower than: few relevant documents make parts that
-    hardly vary. Without a second query nobody can tell how queries vary. design_of: how the queries were
-    drawn, where the sample weighs them.
+    sample: Cochran, Sampling Techniques, 1977, chapter 11); Student's t over queries, `further` towards ½.
+    Where nothing was found, or all, no part varies, and the limit is Clopper and Pearson's of as many queries
+    as these are worth by their relevant documents (Kish). `labels` are the limits of the labels alone, which
+    the answer is never narrower than: few relevant documents make parts that hardly vary. Without a second
+    query nobody can tell how queries vary. design_of: how the queries were drawn, where the sample weighs
+    them.
     """
     if labels.value is None or labels.low is None or labels.high is None:
         return None, None
-    if labels.method == EXACT_BOUND:
+    value = labels.value
+    if labels.method == EXACT_BOUND and 0 < value < 1:
         certain = sample.filter(pl.col("inclusion_probability") == 1)
         arrays = SampleArrays.of(certain)
         seen = ratio(arrays, arrays.hits_of(retrieved)).value
         reach = _reach(certain, retrieved, seen or 0.0, confidence=confidence, design_of=design_of)
         below = reach * labels.low / seen if seen else 0.0
         return max(0.0, labels.low - below), min(1.0, labels.high + reach)
-    reach = _reach(sample, retrieved, labels.value, confidence=confidence, design_of=design_of)
-    return max(0.0, min(labels.low, labels.value - reach)), min(1.0, max(labels.high, labels.value + reach))
+    reach = _reach(sample, retrieved, value, confidence=confidence, design_of=design_of)
+    below, above = reach, reach
+    if 0 < value < 1:
+        below, above = (reach + float(further(one, reach)) for one in (1 - value, value))
+    return max(0.0, min(labels.low, value - below)), min(1.0, max(labels.high, value + above))
 
 
 def _reach(
@@ -255,6 +262,9 @@ def _reach(
     hit, total = arrays.hits_of(retrieved), arrays.total(arrays.relevant)
     if not total:
         return 0.0
+    if value in (0, 1):
+        relevant: Floats = np.bincount(of, arrays.relevant / arrays.probability).astype(np.float64)
+        return float(share_unlike(np.array([effective_size(relevant)]), confidence)[0])
     if design_of is not None:
         design = design_of(arrays.pairs["query_id"].unique().sort().to_list())
         return _reach_of_draw(arrays, hit, of, design, value=value, confidence=confidence)

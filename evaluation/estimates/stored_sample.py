@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Count, Max
 
 from evaluation.estimates.sample import FRAME, POOL, AuditSample, audit_ranks, audit_sample
-from evaluation.estimates.union import answered_in_full, with_others
+from evaluation.estimates.union import answered_in_full, not_led_by, with_others
 from labeling.adaptive.query_state import audit_pairs_elsewhere
 from labeling.adaptive.state import PairPart, parts_of_pairs
 from labeling.models import ImportedLabel, Item, Judgment, QrelsRelease, Verdict
@@ -45,7 +45,7 @@ def read_sample(
     judged = labels.filter(pl.col("relevance") >= 0).join(searched, on=PAIR, how="anti")
     relevant = judged.select(*PAIR, relevant=pl.col("relevance") >= min_relevance)
     strangers = relevant.join(design, on=PAIR, how="anti").join(design, on="query_id", how="semi")
-    others = chosen.filter(pl.col("choice") != pool.pk)
+    others = not_led_by(design, chosen.filter(pl.col("choice") != pool.pk))
     design, used = with_others(design, relevant, others, inside_frame(pool, strangers))
     return audit_sample(design, used, left_out=relevant.height - used.height)
 
@@ -185,12 +185,12 @@ def pairs_frame(rows: Any) -> pl.DataFrame:
 
 
 def chosen_for_certain(collection: Collection, release: QrelsRelease, labels: pl.DataFrame) -> pl.DataFrame:
-    """query_id, document_id, choice (pool) of every answered choice; nothing without a second pool."""
+    """query_id, document_id, is_given (its label was there before), choice (pool) of every answered choice;
+    nothing without a second pool."""
     pools = list(collection.pools.exclude(strategy__in=Pool.PICKED).defer("diagnostics", "frame"))
-    rows = [
-        (*pair, pool.pk) for pool in (pools if len(pools) > 1 else []) for pair in _certain(pool, release)
-    ]
-    chosen = pl.DataFrame(rows, schema={**dict.fromkeys(PAIR, pl.String), "choice": pl.Int64}, orient="row")
+    rows = [(*row, pool.pk) for pool in (pools if len(pools) > 1 else []) for row in _certain(pool, release)]
+    schema = {**dict.fromkeys(PAIR, pl.String), "is_given": pl.Boolean, "choice": pl.Int64}
+    chosen = pl.DataFrame(rows, schema=schema, orient="row")
     unanswered = pl.DataFrame(
         [tuple(pair) for pair in release.sidecar.get("cannot_judge", ())],
         schema=dict.fromkeys(PAIR, pl.String),
@@ -199,15 +199,16 @@ def chosen_for_certain(collection: Collection, release: QrelsRelease, labels: pl
     return answered_in_full(chosen, labels.filter(pl.col("relevance") >= 0), unanswered)
 
 
-def _certain(pool: Pool, release: QrelsRelease) -> Iterator[tuple[str, str]]:
-    """Pairs that a pool's order came to, that of an adaptive queue where there is one."""
+def _certain(pool: Pool, release: QrelsRelease) -> Iterator[tuple[str, str, bool]]:
+    """Pairs that a pool's order came to, that of an adaptive queue where there is one; and whether that began
+    with their labels."""
     parts = parts_of_pairs(pool, release.sidecar.get("selections", ()))
     if parts is not None:
-        yield from (pair for pair, part in parts.items() if part.is_certain)
+        yield from ((*pair, part.is_given) for pair, part in parts.items() if part.is_certain)
         return
     entries = PoolEntry.objects.filter(pool=pool, inclusion_probability=1)
     there = entries.filter(query__deleted_at=None, document__deleted_at=None)
-    yield from there.order_by().values_list(*_KEYS).iterator()
+    yield from ((*pair, False) for pair in there.order_by().values_list(*_KEYS).iterator())
 
 
 def inside_frame(pool: Pool, pairs: pl.DataFrame) -> pl.DataFrame:

@@ -7,6 +7,11 @@ counts as itself, and the draw's other documents are a simple random sample of w
 choice as a whole: of one that is half labelled, the documents that were drawn here have their label already,
 so that taking what is labelled would take those out. A choice counts once all of it is answered.
 
+A choice that an order made which began with labels of this very draw does not count either. What was drawn
+led it, and counts as reached there because it was drawn: without it, what is left of the draw would speak for
+documents among which it no longer is. In 200 simulated campaigns the estimated number of relevant documents
+was 27 % too small so, and 20 % too large where only what the order handed out counted; without it, 1 %.
+
 What another pool *drew* does not count in the frame of the one that carries, and neither does a label that
 came in any other way after the draw. To weigh several draws by their estimated variances would use more, and
 be wrong: a draw that finds no relevant document has variance 0 and all the weight. Of two draws of ten from
@@ -35,6 +40,15 @@ def answered_in_full(chosen: pl.DataFrame, labels: pl.DataFrame, unanswered: pl.
     answers = pl.concat([labels.select(PAIR), unanswered.select(PAIR)])
     open_ones = chosen.join(answers, on=PAIR, how="anti")["choice"].unique()
     return chosen.filter(~pl.col("choice").is_in(open_ones.implode()))
+
+
+def not_led_by(design: pl.DataFrame, chosen: pl.DataFrame) -> pl.DataFrame:
+    """The choices (query_id, document_id, is_given, choice) without those that began with a label which this
+    design's draw brought."""
+    is_certain = (pl.col("inclusion_probability") == 1).fill_null(False)
+    draws = design.filter(pl.col("in_audit") & ~is_certain & ~pl.col("known"))
+    led = chosen.filter("is_given").join(draws, on=PAIR, how="semi")["choice"].unique()
+    return chosen.filter(~pl.col("choice").is_in(led.implode()))
 
 
 def with_others(

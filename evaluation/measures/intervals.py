@@ -93,8 +93,11 @@ def mean_intervals(
     (`benchmarks/bench_intervals.py`).
 
     weights: (Q, M), or (Q,) for all columns, above 0, for the mean Σwx / Σw, with the ratio's residuals
-    w(x - mean) for its spread. A query is drawn with its weight, however heavy it is; n queries that all have
-    0, or 1, are worth Kish's (Σw)² ÷ Σw² of them.
+    w(x - mean) for its spread. A query is drawn with its weight, however heavy it is. Where a few weigh much,
+    those here are often alike, and others are not: so limits reach no less far than Student's of Kish's
+    (Σw)² ÷ Σw² queries of equal weight, with the larger spread of the values with weights and without, and
+    Clopper and Pearson's are of as many. In 400 simulated samples each of 12 to 100 queries with log-normal
+    weights (σ = 1.2) seven means were held in .90 or more; without this, in .75 or more.
 
     progress: called with the share that is done while resamples are drawn.
 
@@ -143,6 +146,14 @@ def _limits(
         else:
             some = values[:, block], counted[:, block]
             low[block], high[block] = _wider(*some, resampling, weight, progress=of_block)
+    # A run that found all or nothing in n queries, or as much as another one, can do otherwise in others.
+    worth: Floats | Integers = np.maximum(n, 1)
+    if weights is not None:
+        mass = np.where(counted, weights, 0.0)
+        kish = np.square(mass.sum(axis=0)) / np.maximum(np.square(mass).sum(axis=0), np.finfo(float).tiny)
+        worth = kish = np.maximum(kish, 1.0)
+        mean, reach = _of_equal_weight(values, mass, kish, resampling.level)
+        low, high = np.fmin(low, mean - reach), np.fmax(high, mean + reach)
     least, most = possible
     inside = (np.where(counted, values, least) >= least) & (np.where(counted, values, most) <= most)
     bounded = inside.all(axis=0)
@@ -150,18 +161,29 @@ def _limits(
         np.where(bounded, np.maximum(low, least), low),
         np.where(bounded, np.minimum(high, most), high),
     )
-    # A run that found all or nothing in n queries, or as much as another one, can do otherwise in others.
-    worth: Floats | Integers = np.maximum(n, 1)
-    if weights is not None:
-        mass = np.where(counted, weights, 0.0)
-        worth = np.square(mass.sum(axis=0)) / np.maximum(np.square(mass).sum(axis=0), np.finfo(float).tiny)
-        worth = np.maximum(worth, 1)
     unlike = share_unlike(worth, resampling.level)
     unlike = np.where(bounded & (low == high) & (low == np.rint(low)), unlike, 0.0)
     low, high = low - unlike * (low - least), high + unlike * (most - high)
     few = n < FEWEST_QUERIES
     low[few] = high[few] = np.nan
     return low, high
+
+
+def _of_equal_weight(values: Floats, mass: Floats, worth: Floats, level: float) -> tuple[Floats, Floats]:
+    """(M,) the weighted means, and Student's reach for as many queries of equal weight as these are `worth`;
+    0 where all are alike. mass: (Q, M) the weights, 0 where a query does not count."""
+    filled, counts = np.where(mass > 0, values, 0.0), (mass > 0).astype(np.float64)
+    n = np.maximum(counts.sum(axis=0), 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means, spreads = [], []
+        for weight in (mass, counts):
+            means.append((weight * filled).sum(axis=0) / weight.sum(axis=0))
+            square = np.square(filled - means[-1])
+            spreads.append((weight * square).sum(axis=0) / weight.sum(axis=0))
+    spread = np.sqrt(np.fmax(*spreads) * n / (n - 1))
+    spread[~(spread > _EQUAL * np.abs(filled).max(axis=0, initial=0.0))] = 0.0
+    limits = [student_limit(level, max(int(one + 1e-9) - 1, 1)) for one in worth.tolist()]
+    return means[0], np.array(limits) * spread / np.sqrt(worth)
 
 
 def share_unlike(count: Floats | Integers, level: float | Floats) -> Floats:

@@ -232,10 +232,14 @@ def frozen_orders(collection: Collection) -> list[FrozenOrder]:
 
 @dataclass(frozen=True)
 class PairPart:
-    """A pair's part in an adaptive queue: reached by its order, or drawn for what estimates rest on."""
+    """A pair's part in an adaptive queue: reached by its order, or drawn for what estimates rest on.
+
+    is_given: its label was there before the order began.
+    """
 
     is_certain: bool = False
     place: int | None = None
+    is_given: bool = False
 
 
 def parts_of_pairs(pool: Pool, frozen: Iterable[FrozenOrder]) -> dict[tuple[str, str], PairPart] | None:
@@ -268,8 +272,12 @@ def parts_of_pairs(pool: Pool, frozen: Iterable[FrozenOrder]) -> dict[tuple[str,
         used_up = [document for document, _, draw in begun if draw < row["draw"]]
         reached = [document for document, batch in plan.reached if batch <= row["begun"]]
         parts |= {(query, names[document]): PairPart(place=place) for place, document in enumerate(audit)}
+        given = {document for document, batch in plan.reached if not batch}
         certain = [document for document in [*used_up, *reached] if document in names]
-        parts |= {(query, names[document]): PairPart(is_certain=True) for document in certain}
+        parts |= {
+            (query, names[document]): PairPart(is_certain=True, is_given=document in given)
+            for document in certain
+        }
     return parts
 
 

@@ -316,6 +316,26 @@ def test_what_an_earlier_version_drew_and_people_judged_is_still_drawn(world: Wo
     assert drawn - certain <= set(weights)
 
 
+def test_an_order_that_learned_from_a_draw_takes_nothing_out_of_it(world: World, runs: list[Run]) -> None:
+    """A live queue begins with all labels there are, and goes where they lead."""
+    pool = reaching(world.collection, runs, budget=3 * 12)
+    judge_all(open_queue(pool, name="first", judgments_per_item=1, user=world.ada), world.ben)
+    alone = release_qrels(world.collection, name="alone", user=world.ada)
+    before = read_sample(pool, alone, read_release(alone), 1)
+    other = build_pool(
+        world.collection, name="other", runs=runs, depth=20, strategy="learned", audit_share=0.0
+    )
+    live = AdaptiveOptions(budget=3 * 6)
+    queue = open_queue(other, name="live", judgments_per_item=1, adaptive=live, user=world.ada)
+    judged = judge_all(queue, world.ben)
+
+    release = release_qrels(world.collection, name="both", user=world.ada)
+    after = read_sample(pool, release, read_release(release), 1)
+
+    assert judged == 3 * 6
+    assert after.sample.rows() == before.sample.rows()
+
+
 def test_hidden_gold_has_its_label_and_holds_up_no_estimate(world: World, runs: list[Run]) -> None:
     """The order of a live queue comes to a gold question that the pool's own choice had left out."""
     pool = reaching(world.collection, runs, strategy="learned", budget=3 * 3)

@@ -66,6 +66,19 @@ def test_round_an_exact_bound_queries_vary_as_far_as_their_certain_documents_tel
     assert 0 < low < labels.low < labels.high < high < 1
 
 
+@pytest.mark.parametrize("found", ["ab", "z"])
+def test_a_run_that_found_all_or_nothing_can_do_otherwise_in_other_queries(found: str) -> None:
+    # Eight queries of two relevant documents and four of one are worth 20² / (8 · 4 + 4) = 11.1 alike.
+    names = {f"q{number:02}": "ab" if number < 8 else "a" for number in range(12)}
+    sample = sample_of(*[(query, one, 1, 1.0) for query, some in names.items() for one in some])
+    retrieved = pl.concat(pairs_of(query, found) for query in names)
+
+    low, high = with_queries(sample, retrieved, interval_of_micro_recall(sample, retrieved))
+
+    unlike = 1 - 0.025 ** (36 / 400)
+    assert (low, high) == pytest.approx((1 - unlike, 1.0) if found == "ab" else (0.0, unlike))
+
+
 def test_the_exact_bound_of_a_difference_holds_both_runs() -> None:
     found = interval_of_micro_recall_difference(STRATUM, pairs_of("q", "ax"), pairs_of("q", "c"))
     # a only in the first; c only in the second, seen at ½. At 1.25 %: none seen, up to 6; one, up to 9.

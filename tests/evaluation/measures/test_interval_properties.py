@@ -80,6 +80,15 @@ def test_a_higher_level_holds_all_that_a_lower_one_holds(values: Any) -> None:
         assert higher >= high - 1e-12
 
 
+def test_one_query_of_half_the_weight_leaves_as_wide_an_interval_as_few_queries() -> None:
+    # Nine queries of weight 1, of which one missed all, and one of 9: worth 18² / (81 + 9) = 3.6 queries, so
+    # two degrees of freedom. The variance without weights is 10/9 · 0.9 · 0.1 = 0.1, with them less.
+    values, weights = np.array([0.0, *[1.0] * 9]), np.array([*[1.0] * 9, 9.0])
+    reach = stats.t.ppf(0.975, 2) * np.sqrt(0.1 / 3.6)
+
+    assert interval(values, weights=weights) == (pytest.approx(17 / 18 - reach), 1.0)
+
+
 @settings(max_examples=20)
 @given(data=st.data())
 def test_a_column_has_the_interval_that_it_has_alone(data: st.DataObject) -> None:
@@ -116,10 +125,11 @@ def test_the_limit_of_many_weighted_queries_by_hand(level: float) -> None:
     values, weights = np.tile([2.0, 4.0, 4.0], n // 3), np.tile([2.0, 1.0, 1.0], n // 3)
     reach = stats.norm.ppf((1 + level) / 2) * np.sqrt(2 * n) / (4 * n / 3)
 
-    assert interval(values, level=level, weights=weights) == pytest.approx((3 - reach, 3 + reach))
+    # As many queries of equal weight reach as far, by Student's t.
+    assert interval(values, level=level, weights=weights) == pytest.approx((3 - reach, 3 + reach), rel=1e-5)
     beside = np.concatenate([values, np.full(7, np.nan)])
     assert interval(beside, level=level, weights=np.concatenate([weights, np.ones(7)])) == pytest.approx(
-        (3 - reach, 3 + reach)
+        (3 - reach, 3 + reach), rel=1e-5
     )
 
 
