@@ -1,6 +1,6 @@
 """Lists by query inside what another program answered or stored: predictions of MTEB, the relevant documents
 of sentence-transformers and LlamaIndex, and answers of Elasticsearch and OpenSearch to `_rank_eval`: a run,
-and which of its documents have no rating.
+and which of its documents have no rating. And files for other tools, which hold no such lists.
 
 Unrated documents are listed out of the hits (`EvaluationMetric.filterUnratedDocuments`), so the hits are all
 there is to read.
@@ -8,7 +8,8 @@ there is to read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Container, Mapping
 from typing import Any
 
 from pooling.formats.errors import excerpt
@@ -18,6 +19,37 @@ from pooling.formats.wording import counted
 #: What the whole answer's value is called, in versions before 7 `quality_level`.
 _VALUES = ("metric_score", "quality_level")
 _AGAIN = "Save what the engine answered, whole and unchanged."
+#: Names that only a file for another tool has together -> what such a file is.
+_OTHER_TOOLS = {
+    ("judgmentRatings",): "a judgment list for OpenSearch",
+    ("querySetQueries",): "a query set for OpenSearch",
+    ("requests", "metric"): "a request to _rank_eval",
+    ("query_doc_pairs",): "a book for Quepid",
+    ("user_input", "reference_context_ids"): "a file of samples for Ragas",
+}
+#: `grade qid:N # document`, or with features before the document.
+_LEARNING_TO_RANK = re.compile(rb"(?:#[^\n]*\n|\s)*\d+[ \t]+qid:\S+[ \t]+(?:#|\d+:)")
+
+
+def other_tool(names: Container[str], kind: str) -> tuple[str, str] | None:
+    """What a file with these names is and what to give instead of it, where it is one for another tool."""
+    for needed, what in _OTHER_TOOLS.items():
+        if all(name in names for name in needed):
+            return _not_read(what, kind)
+    return None
+
+
+def learning_to_rank(beginning: bytes, kind: str) -> tuple[str, str] | None:
+    """The same of a file that begins so."""
+    if _LEARNING_TO_RANK.match(beginning):
+        return _not_read("a judgment list for Learning to Rank", kind)
+    return None
+
+
+def _not_read(what: str, kind: str) -> tuple[str, str]:
+    if kind == "run":
+        return f"this is {what}, and no run", "Give the lists of documents that a retriever returned."
+    return f"this is {what}, which is not read as qrels", "Export the labels as TREC qrels instead."
 
 
 def is_rank_eval(content: Mapping[Any, Any]) -> bool:

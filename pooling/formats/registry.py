@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 from typing import Any, NamedTuple, TypeAlias
 
 from pooling.formats import kinds
+from pooling.formats.answers import learning_to_rank
 from pooling.formats.recognition import BEGINNING, recognized
 from pooling.formats.rows import Row
 from pooling.formats.sources import Source, without_gz
@@ -134,4 +135,6 @@ def source_of(
         raise named.too_large(max_bytes)
     named.refuse_other_packers(named.head)
     beginning = next(named.blocks(BEGINNING), b"")
+    if kind != "records" and (other := learning_to_rank(beginning, kind)):
+        raise named.error(None, *other)
     return replace(named, **recognized(beginning, named.format, kind)._asdict())

@@ -109,9 +109,21 @@ class Source:
             if beginning.startswith(magic):
                 if self.display_name.lower().endswith((".xlsx", ".ods")):
                     raise self.error(None, "a workbook is not read", "Save the sheet as CSV in UTF-8.")
+                if self._is_folder_for_mteb:
+                    raise self.error(
+                        None,
+                        "this is a ZIP of a folder for MTEB",
+                        "Unpack it, and give one of its files: qrels/test.jsonl has the labels.",
+                    )
                 raise self.error(
                     None, f"the file is compressed with {name}", "Decompress it, or compress it with gzip."
                 )
+
+    @property
+    def _is_folder_for_mteb(self) -> bool:
+        """The first file in a ZIP, whose name is 30 bytes after its beginning, is the corpus."""
+        with self.opened_raw() as file:
+            return file.read(64)[30:].startswith(b"corpus.jsonl")
 
     def next_block(self, file: BinaryIO, size: int) -> bytes:
         try:

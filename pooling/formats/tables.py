@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from pooling.formats.answers import other_tool
 from pooling.formats.errors import excerpt
 from pooling.formats.names import DOCUMENT, QUERY, RANK, RELEVANCE, SCORE, column_named
 from pooling.formats.registry import formats
@@ -33,6 +34,8 @@ class Roles:
         needed = {"query_id": self.query, "document_id": self.document}
         needed["score" if self.kind == "run" else "relevance"] = self.value or self.rank
         missing = [name for name, column in needed.items() if column is None]
+        if missing and (other := other_tool(self.names, self.kind)):
+            raise self.source.error(line, *other)
         if missing:
             columns = excerpt(", ".join(self.names), 80)
             raise self.source.error(

@@ -12,6 +12,7 @@ from pooling.formats.answers import (
     lists_of_predictions,
     lists_of_rank_eval,
     lists_of_retrieval_dicts,
+    other_tool,
 )
 from pooling.formats.bytes.nesting import loads, problem_of
 from pooling.formats.errors import FormatError, excerpt
@@ -122,8 +123,11 @@ def lists_inside(content: Mapping[Any, Any], kind: str) -> Mapping[Any, Any]:
     """Of predictions of MTEB, retrieval dicts and answers of `_rank_eval` the lists by query; others as they
     are.
 
-    BadValueError where they are of another shape. Only of an answer a list is a tuple, of pairs in order.
+    BadValueError where they are of another shape, or for another tool. Only of an answer a list is a tuple,
+    of pairs in order.
     """
+    if other := other_tool(content, kind):
+        raise BadValueError(*other)
     if is_rank_eval(content):
         return lists_of_rank_eval(content, kind)
     return lists_of_retrieval_dicts(lists_of_predictions(content), kind)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from labeling.qrels.imported import import_qrels
 from labeling.qrels.labels import current_labels
 from labeling.qrels.registry import EXPORTS
 from labeling.qrels.releases import release_qrels
-from pooling.formats import iterate_documents, read_qrels, read_queries
+from pooling.formats import FormatError, iterate_documents, read_qrels, read_queries
 from pooling.models import Collection, Document, PoolEntry, Query
 from pooling.pools.building import build_pool
 from pooling.texts.importing import import_queries
@@ -254,6 +255,41 @@ def test_relevant_documents_of_dicts_are_read_back_as_labels_and_never_as_a_run(
     assert "alpha" in out.getvalue()
     with pytest.raises(CommandError, match=r"hold labels and no run\. Read it as qrels\."):
         call_command("evaluate", str(path), str(path))
+
+
+@pytest.mark.parametrize(
+    ("format", "what"),
+    [
+        ("rank-eval", "a request to _rank_eval"),
+        ("srw", "a judgment list for OpenSearch"),
+        ("srw-queries", "a query set for OpenSearch"),
+        ("quepid", "a book for Quepid"),
+        ("ragas", "a file of samples for Ragas"),
+        ("mteb", "a ZIP of a folder for MTEB"),
+        ("ltr", "a judgment list for Learning to Rank"),
+    ],
+)
+def test_an_export_that_is_not_read_back_is_refused_by_its_name(
+    world: World, release: QrelsRelease, format: str, what: str
+) -> None:
+    path = world.folder / f"labels{EXPORTS[format].suffix}"
+    path.write_bytes(exported(world, format))
+    labels = world.folder / "labels.qrels"
+    labels.write_text(qrels_text())
+    instead = (
+        "give one of its files: qrels/" if format == "mteb" else "Export the labels as TREC qrels instead."
+    )
+    with pytest.raises(CommandError, match=f"{path.name}(, line 1)?: this is {what}.*{instead}"):
+        call_command("evaluate", str(path), str(path))
+    with pytest.raises(CommandError, match=f"this is {what}"):
+        call_command("evaluate", str(labels), str(path))
+
+
+def test_a_list_for_learning_to_rank_with_numbers_as_ids_is_refused_too(tmp_path: Path) -> None:
+    path = tmp_path / "labels.txt"
+    path.write_text("# qid:1: night bus\n1 qid:1 # 17\n0 qid:1 # 4\n")
+    with pytest.raises(FormatError, match=r"this is a judgment list for Learning to Rank"):
+        read_qrels(path)
 
 
 def test_the_folder_for_the_hub_is_read_back(world: World, release: QrelsRelease) -> None:
