@@ -105,6 +105,20 @@ def test_a_forbidden_phrase_is_found_across_lines_and_not_in_code() -> None:
     assert found_in("`anew` {% beside %}\n| 5. “Again”, not “anew”. | anew | again |") == []
 
 
+# A number with the sign right after it, and the format that writes it so; widths of HTML and SVG are no text.
+TIGHT_PERCENT = re.compile(r"(?<![\w.#%])\d[\d.,]*%(?![\w%(\"';])|\{[^{}]*:[,.\d]*%\}")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_blank_is_before_the_sign_of_percent(place: str) -> None:
+    paths = sorted(path for path in ROOT.glob(place) if path.suffix in (".md", ".html", ".py"))
+    assert [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for path in paths
+        for match in TIGHT_PERCENT.finditer(path.read_text(encoding="utf-8"))
+    ] == []
+
+
 # A name is a noun for a thing. These verbs are in columns, stored and sent keys and their components alone.
 VERBS = {"asked", "told", "said", "held"}
 KEYS = {

@@ -225,7 +225,7 @@ def _rows_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False, l
 
 def _distribution_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
     parts = [
-        f"{row.run}: half of the queries between {row.p25:.2f} and {row.p75:.2f}, {row.at_0:.0%} at 0"
+        f"{row.run}: half of the queries between {row.p25:.2f} and {row.p75:.2f}, {100 * row.at_0:.0f} % at 0"
         for row in table.head(MOST_CHOSEN).itertuples()
     ]
     return f"{choice.title} by query. {'; '.join(parts)}."
@@ -370,8 +370,8 @@ def _coverage_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
     least = rows.sort_values("mean", kind="stable").iloc[0]
     return (
         f"judged@{choice.k} of {len(rows)} runs by {len(table):,} queries: the mean is lowest for "
-        f"{least['run']}, {least['mean']:.0%}, of whose queries {least['below 0.8']:.0%} are judged by less "
-        "than 80 %."
+        f"{least['run']}, {100 * least['mean']:.0f} %, of whose queries {100 * least['below 0.8']:.0f} % are "
+        "judged by less than 80 %."
     )
 
 

@@ -72,7 +72,7 @@ def facts_summary(table: pd.DataFrame) -> str:
     best = last.iloc[0]
     return (
         f"Fact recall over K of {table['run'].nunique()} runs; at K = {best['k']} {best['run']} holds "
-        f"{best['mean']:.0%} of a query's facts."
+        f"{100 * best['mean']:.0f} % of a query's facts."
     )
 
 

@@ -290,7 +290,7 @@ def _no_audit_sentence(pool: PoolDesign, would: AuditProposal | None, confidence
         return f"{begin}, and its labels are not complete."
     return (
         f"{begin}, and what its unjudged documents hold is unknown, not zero. An audit share of "
-        f"{would['audit_share']:.0%} would spend {counted(would['documents'], 'judgment')} on "
+        f"{100 * would['audit_share']:.0f} % would spend {counted(would['documents'], 'judgment')} on "
         "documents drawn at "
         f"random from the {would['remainder']:,} left: with none of them relevant, at most "
         f"{would['at_most']:,} relevant documents would be missing ({share_in_words(confidence)}); each "

@@ -190,7 +190,7 @@ def weighted_notes(how: WeightedHow) -> Sequence[str]:
     notes = [
         f"Weighted to {unit} ({how['words'].removeprefix('weights: ')}): {how['drawn']} drawn "
         f"queries, worth {how['effective']:.0f} of equal weight; those with a value speak for "
-        f"{how['speaks_for']:.0%} of {rest}."
+        f"{100 * how['speaks_for']:.0f} % of {rest}."
     ]
     if how["age_days"] is None:
         notes.append("The draw does not tell the days of its log, so its age is unknown.")

@@ -104,8 +104,8 @@ def check_text(check: VectorCheck) -> str:
     else:
         lines += [
             f"Cosine of old and new: {check['mean_cosine']:.4f} on average, {check['low_cosine']:.4f} for "
-            f"the lowest hundredth; {check['below']:.1%} are below {SAME}.",
-            f"{check['self_first']:.1%} of {check['sample']:,} documents find themselves first.",
+            f"the lowest hundredth; {100 * check['below']:.1f} % are below {SAME}.",
+            f"{100 * check['self_first']:.1f} % of {check['sample']:,} documents find themselves first.",
         ]
-    lines.append(f"{check['neighbours']:.1%} of the {NEIGHBOURS} nearest documents stayed.")
+    lines.append(f"{100 * check['neighbours']:.1f} % of the {NEIGHBOURS} nearest documents stayed.")
     return "\n".join(lines)

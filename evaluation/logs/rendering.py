@@ -20,9 +20,9 @@ def drift_text(drift: Drift) -> str:
         "",
         f"Log: {counted(log['queries'], 'query')}, asked {log['traffic']:,.0f} times. "
         f"Set: {counted(chosen['queries'], 'query')}, {how}.",
-        f"{covered['traffic_in_set']:.1%} of the traffic asks a query of the set, "
-        f"{covered['traffic_near_set']:.1%} one that shares most words with one of the set. "
-        f"The log has {covered['set_in_log']:.1%} of the set's queries.",
+        f"{100 * covered['traffic_in_set']:.1f} % of the traffic asks a query of the set, "
+        f"{100 * covered['traffic_near_set']:.1f} % one that shares most words with one of the set. "
+        f"The log has {100 * covered['set_in_log']:.1f} % of the set's queries.",
         "",
         f"{'feature':<14}{'PSI':>7}{'JS²':>8}{'p':>9}{'Holm':>9}  ",
         *(_feature_line(one) for one in drift["features"]),
@@ -52,7 +52,8 @@ def drift_text(drift: Drift) -> str:
         visible = row["visible_auc"]
         lines.append(
             f"The classifier tells four of five shifts whose AUC is {visible:.2f} or more: strangers of "
-            f"less than {2 * visible - 1:.0%} of the set stay unseen, and more where they resemble the log."
+            f"less than {100 * (2 * visible - 1):.0f} % of the set stay unseen, and more where they resemble "
+            "the log."
         )
     if chosen["weighted"]:
         lines.append("The set was drawn from a log; drift of that log and this one sees far more.")
@@ -67,16 +68,17 @@ def log_drift_text(drift: LogDrift) -> str:
     if drift["shift"]:
         answer = (
             "The new log differs: chance does not explain why the old one lacks queries of about "
-            f"{drift['another_kind']:.1%} of the new traffic."
+            f"{100 * drift['another_kind']:.1f} % of the new traffic."
         )
     else:
         answer = (
             "No shift can be told: the old log lacks no more of the new one than chance leaves out. "
-            f"Of shifts of {drift['visible']:.1%} of the traffic, it finds four of five at these sizes."
+            f"Of shifts of {100 * drift['visible']:.1f} % of the traffic, it finds four of five at these "
+            "sizes."
         )
     lines = [answer, ""]
     for name, side in (("Old", old), ("New", new)):
-        hidden = f", {side['shown']:.1%} of its log" if side["shown"] < 1 else ""
+        hidden = f", {100 * side['shown']:.1f} % of its log" if side["shown"] < 1 else ""
         lines.append(
             f"{name}: {counted(side['queries'], 'query')}, asked {side['traffic']:,.0f} times{hidden}."
         )
@@ -85,14 +87,16 @@ def log_drift_text(drift: LogDrift) -> str:
             f"A table leaves out what is rare, so queries asked less than {least:,} times count in neither."
         )
     lines += [
-        f"{drift['unseen']:.1%} of the new traffic asks queries that the old log lacks; "
-        f"{drift['unseen_by_half']:.1%} queries that a half of it lacks.",
-        f"Halves of the old log lack {halves['low']:.1%} to {halves['high']:.1%} of each other "
-        f"({halves['mean']:.1%} in the mean of {halves['splits']} splits).",
+        f"{100 * drift['unseen']:.1f} % of the new traffic asks queries that the old log lacks; "
+        f"{100 * drift['unseen_by_half']:.1f} % queries that a half of it lacks.",
+        f"Halves of the old log lack {100 * halves['low']:.1f} % to {100 * halves['high']:.1f} % of each "
+        f"other ({100 * halves['mean']:.1f} % in the mean of {halves['splits']} splits).",
     ]
     if drift["largest"]:
         lines += ["", "New queries with the most traffic:"]
-        lines += [f"  {one['query']}  ({one['count']:,.0f}, {one['share']:.1%})" for one in drift["largest"]]
+        lines += [
+            f"  {one['query']}  ({one['count']:,.0f}, {100 * one['share']:.1f} %)" for one in drift["largest"]
+        ]
     return "\n".join(lines)
 
 
@@ -112,4 +116,5 @@ def _feature_line(one: FeatureDrift) -> str:
     if not one["shift"]:
         return line.rstrip()
     most = max(one["bins"], key=lambda each: abs(each["set"] - each["log"]))
-    return f"{line}a shift: {most['bin']} has {most['log']:.0%} of the log, {most['set']:.0%} of the set"
+    of_log, of_set = (f"{100 * most[name]:.0f} % of the {name}" for name in ("log", "set"))
+    return f"{line}a shift: {most['bin']} has {of_log}, {of_set}"

@@ -346,7 +346,7 @@ def notes(simulation: Simulation) -> list[str]:
     return [
         f"{counted(len(pool.runs), 'run')} to depth {pool.depth}: {pool.labelled:,} of "
         f"{counted(pool.pairs, 'pair')} "
-        f"have a label; the others ({pool.unlabelled_share:.1%}) are left out.",
+        f"have a label; the others ({100 * pool.unlabelled_share:.1f} %) are left out.",
         f"{counted(len(pool.candidates), 'query')} with {counted(relevant, 'relevant pair')}; "
         f"{pool.queries_left_out} without any are left out.",
         "found, effort: means over queries. tau: the order of the runs against that by all labels.",

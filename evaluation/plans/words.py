@@ -59,7 +59,7 @@ def _ties(terms: Terms, bases: Bases) -> str:
         "measured": "from this collection's queues",
         "assumed": "assumed, since no queue here has asked for one more judgment on a tie yet",
     }[bases["ties_basis"]]
-    return f"{terms.tie_share:.1%} of the pairs tie and are judged once more ({ground})."
+    return f"{100 * terms.tie_share:.1f} % of the pairs tie and are judged once more ({ground})."
 
 
 def _relevant(bases: Bases) -> str:
@@ -72,7 +72,7 @@ def _relevant(bases: Bases) -> str:
         "given": "as you set it",
         "labels": f"by a curve through {counted(bases['labelled'], 'label')} of this pool",
     }[bases["relevant_basis"]]
-    return f"{bases['relevant_share']:.1%} of the pool is relevant ({ground})."
+    return f"{100 * bases['relevant_share']:.1f} % of the pool is relevant ({ground})."
 
 
 def _gold(bases: Bases) -> str:
@@ -216,13 +216,13 @@ def _look(look: PlannedLook, settings: SettingsInUse, whole: bool) -> str:
     begin = (
         f"At best, with no relevant document among the {look['sampled']:,} drawn of {look['remainder']:,} "
         f"{where}, up to {look['at_most_missing']:,} relevant ones could still be missing at the last of "
-        f"{looks} looks, next to about {look['found']:.0f} found ({look['missing_share']:.0%}), with "
-        f"{look['relevant_share']:.0%} of the pool relevant"
+        f"{looks} looks, next to about {look['found']:.0f} found ({100 * look['missing_share']:.0f} %), with "
+        f"{100 * look['relevant_share']:.0f} % of the pool relevant"
     )
     if look["may_stop"]:
-        return f"{begin}: a stop at {wanted:.0%} is possible."
+        return f"{begin}: a stop at {100 * wanted:.0f} % is possible."
     better = "" if whole else ", or a bound over all queries"
-    return f"{begin}: too much to stop at {wanted:.0%}. Plan a larger audit share{better}."
+    return f"{begin}: too much to stop at {100 * wanted:.0f} %. Plan a larger audit share{better}."
 
 
 def power_sentence(power: Power) -> str:

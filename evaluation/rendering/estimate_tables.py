@@ -93,7 +93,7 @@ def _powered_cells(powered: PoweredEstimates, level: str) -> Cells:
             whys |= {figure["why"] for figure in pairs} - {""}
     notes = [
         f"Prediction-powered, from {powered['prelabeler']['name']}, which has scores for "
-        f"{powered['predicted']:.0%} of the uncertain pairs. All labels come from people; the audit "
+        f"{100 * powered['predicted']:.0f} % of the uncertain pairs. All labels come from people; the audit "
         "corrects the scores. It never replaces the human estimate.",
         _relevant(powered["relevant"]),
         f"[low, high]: {level} interval, which covers which labels were drawn.",
@@ -109,7 +109,7 @@ def _pair(figure: PoweredFigure) -> tuple[str, str]:
     )
     if not figure["weight"]:
         return by_people, "the same"
-    return by_people, helped + (f", {figure['narrower']:.0%} narrower" if figure["narrower"] else "")
+    return by_people, helped + (f", {100 * figure['narrower']:.0f} % narrower" if figure["narrower"] else "")
 
 
 def _relevant(figure: PoweredFigure) -> str:

@@ -171,8 +171,8 @@ def _stop_sentence(order: OrderRule) -> str:
     what = "The queue" if order["stop_over"] == Selection.Over.QUEUE else "A query"
     times = "once" if order["stop_looks"] == 1 else f"{order['stop_looks']} times"
     return (
-        f"{what} stops when its audit, looked at {times}, says that at most {order['stop_missing']:.0%} of "
-        "what is relevant is missing."
+        f"{what} stops when its audit, looked at {times}, says that at most "
+        f"{100 * order['stop_missing']:.0f} % of what is relevant is missing."
     )
 
 

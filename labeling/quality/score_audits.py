@@ -239,7 +239,13 @@ def _check(pool: Pool, prelabeler: Prelabeler, pairs: int, strata: int) -> None:
 def audit_table(plan: AuditFacts | AuditProvenance) -> str:
     head = ("score", "pairs", "relevant, supposed", "from", "drawn")
     rows = [
-        (one["name"], f"{one['pairs']:,}", f"{one['rate']:.1%}", rate_source(one), f"{one['drawn']:,}")
+        (
+            one["name"],
+            f"{one['pairs']:,}",
+            f"{100 * one['rate']:.1f} %",
+            rate_source(one),
+            f"{one['drawn']:,}",
+        )
         for one in plan["strata"]
     ]
     without = f"{counted(plan['population'], 'pair')} without a label, {plan['certain']:,} with one."

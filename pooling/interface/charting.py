@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pooling.heavy import alt
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+#: Of numbers, as d3 reads it: US-American, but for the blank before the sign of percent.
+NUMBERS = {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["$", ""], "percent": " %"}
 VARIANTS = ("light", "dark", "light-narrow", "dark-narrow")
 
 
@@ -50,6 +52,7 @@ def finished(layers: Sequence[alt.Chart], size: tuple[int, int], theme: Theme) -
     words = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFont": FONT, "titleFont": FONT}
     picture: alt.LayerChart = sized.configure(
         background=theme.background,
+        locale={"number": NUMBERS},
         font=FONT,
         padding={"left": 12, "right": 16, "top": 14, "bottom": 10},
         view={"stroke": None},

@@ -282,8 +282,8 @@ def stratum_plans(log: LogTable, draw: Sequence[SampledQuery]) -> list[StratumPl
 def plan_text(log: LogTable, draw: Sequence[SampledQuery]) -> str:
     rows = [("stratum", "queries", "traffic", "drawn", "certain", "traffic drawn")]
     for one in stratum_plans(log, draw):
-        traffic = f"{one.traffic:,.0f} ({one.traffic / log.traffic:.1%})"
-        traffic_of_draw = f"{one.traffic_of_draw / log.traffic:.1%}"
+        traffic = f"{one.traffic:,.0f} ({100 * one.traffic / log.traffic:.1f} %)"
+        traffic_of_draw = f"{100 * one.traffic_of_draw / log.traffic:.1f} %"
         rows.append(
             (one.name, f"{one.queries:,}", traffic, f"{one.drawn:,}", f"{one.certain:,}", traffic_of_draw)
         )
@@ -293,7 +293,7 @@ def plan_text(log: LogTable, draw: Sequence[SampledQuery]) -> str:
         "",
         f"{len(draw):,} of {counted(len(log.queries), 'query')}, "
         f"which {plural(len(log.queries), 'was', 'were')} asked {counted(round(log.traffic), 'time')}. "
-        f"The draw is {share:.1%} of the traffic; with its weights it stands for all of it.",
+        f"The draw is {100 * share:.1f} % of the traffic; with its weights it stands for all of it.",
     ]
     if log.merged:
         lines.append(

@@ -291,7 +291,7 @@ def summary(log: ReadLog, table: Sequence[LogQuery], minimum_clients: int) -> li
         hidden = len(log.queries) - len(table)
         lines.append(
             f"Left out: {counted(hidden, 'query')} that fewer than {minimum_clients} people asked. "
-            f"The table speaks for {log.share(table):.1%} of the traffic."
+            f"The table speaks for {100 * log.share(table):.1f} % of the traffic."
         )
     elif log.counts is None and not log.has_clients and minimum_clients > 0:
         lines.append("The table does not say how many people asked a query, so rare ones are not left out.")

@@ -63,7 +63,7 @@ def _in_words(window: object, share: object, strata: list[tuple[Any, Any, int]])
     begin = f"{counted(number, 'query')} drawn from {log}: {', '.join(parts)}."
     if not isinstance(share, int | float) or not 0 < share < 1:
         return begin
-    return f"{begin} {1 - share:.0%} of its traffic could not be drawn: too few people asked it."
+    return f"{begin} {100 * (1 - share):.0f} % of its traffic could not be drawn: too few people asked it."
 
 
 @login_required

@@ -232,8 +232,8 @@ def judge_main_pool(collection: Collection, runs: list[Run], stage: Stage) -> Po
     )
     stage.say(
         f"Built the pool “{pool.name}” of {pool.pair_count:,} pairs for a budget of {pool.budget}: labels "
-        f"decide what is judged next, and {AUDIT_SHARE:.0%} are drawn at random from the whole collection, "
-        "so that recall can be estimated for all of it."
+        f"decide what is judged next, and {100 * AUDIT_SHARE:.0f} % are drawn at random from the whole "
+        "collection, so that recall can be estimated for all of it."
     )
     made = _annotators(stage, SEED + 1).judge(queue, at_most=pool.pair_count)
     stage.say(

@@ -117,9 +117,10 @@ def _storage() -> tuple[str, str]:
 def _disk() -> tuple[str, str]:
     usage = shutil.disk_usage(settings.DATA_DIR)
     share = usage.free / usage.total
-    return (
-        GOOD if share > LITTLE_ROOM else LOOK
-    ), f"{usage.free / 1e9:.1f} GB of {usage.total / 1e9:.1f} GB free in the data folder ({share:.0%})."
+    return (GOOD if share > LITTLE_ROOM else LOOK), (
+        f"{usage.free / 1e9:.1f} GB of {usage.total / 1e9:.1f} GB free in the data folder "
+        f"({100 * share:.0f} %)."
+    )
 
 
 def _cache() -> tuple[str, str]:

@@ -44,9 +44,9 @@ def test_every_command_of_the_way_runs_and_gives_the_figures_of_the_page(
     monkeypatch.chdir(tmp_path)
     text = output_of(way())
     assert "errors" not in text
-    for figure in ("0.672 [0.639, 0.704]", "0.642 [", "0.648 [", "0.653 [", "speak for 97% of it"):
+    for figure in ("0.672 [0.639, 0.704]", "0.642 [", "0.648 [", "0.653 [", "speak for 97 % of it"):
         assert figure in text
-    assert "23.7% of the new traffic asks queries that the old log lacks" in text
+    assert "23.7 % of the new traffic asks queries that the old log lacks" in text
     assert "Queries: 4 new, 11 changed, 0 as before." in text
     asked = re.findall(r"Queue \d+, “\w+”: (\d+) pairs", text)
     assert [int(pairs) < 100 for pairs in asked] == [False, True]

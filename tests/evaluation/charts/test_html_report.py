@@ -145,12 +145,12 @@ def test_files_hold_the_estimates_by_people_and_with_a_model(world: World, clien
     }
     text = html_of(report).decode()
     check_it_is_whole_by_itself(text)
-    assert "from &lt;small&gt; model, which has scores for 98% of the uncertain pairs" in text
+    assert "from &lt;small&gt; model, which has scores for 98 % of the uncertain pairs" in text
     assert "by people 9 [7, 14]; with the model 9 [8, 12]." in text
     row = [
         "3",
         "0.500 [0.300, 0.700]",
-        "0.520 [0.370, 0.670], 25% narrower",
+        "0.520 [0.370, 0.670], 25 % narrower",
         "0.500 [0.300, 0.700]",
         "the same",
     ]

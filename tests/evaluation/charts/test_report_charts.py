@@ -139,6 +139,7 @@ def test_fifty_runs_over_seven_thousand_queries_stay_small_and_readable() -> Non
     svg = charts.to_svg(query_charts.coverage_chart(table, names, 10)).decode()
     assert len(svg) < 500_000
     assert all(f">{name}</text>" in svg for name in names)
+    assert ">50 %</text>" in svg
 
 
 def test_of_many_runs_a_picture_has_rows_for_some_and_says_which() -> None:

@@ -101,7 +101,7 @@ def test_verdicts_count_and_what_two_people_could_not_judge_is_told(world: World
     ("choice", "labels", "status", "words"),
     [
         (None, SPARSE, "no pool", "No pool was built here"),
-        ({"audit_share": 0.0}, None, "no audit", "An audit share of 10% would spend"),
+        ({"audit_share": 0.0}, None, "no audit", "An audit share of 10 % would spend"),
         ({}, SPARSE.replace("d6 0", "d1 0"), "waiting", "No query of pool “audited” can be estimated yet"),
         ({}, None, "estimated", "relevant documents in pool “audited”, of 3 queries"),
     ],

@@ -237,7 +237,7 @@ def test_a_pool_without_an_audit_proposes_one(folder: Path, capsys: pytest.Captu
     (folder / "pool.tsv").write_text(bare)
 
     assert estimates(folder, capsys)["status"] == "no audit"
-    assert "An audit share of 10% would spend" in printed(folder, capsys)
+    assert "An audit share of 10 % would spend" in printed(folder, capsys)
 
 
 def test_what_an_audit_could_have_drawn_is_not_outside_its_pool(

@@ -64,7 +64,7 @@ def test_files_are_joined_by_their_ids(tmp_path: Path) -> None:
     found = json.loads(ran(old, new, "--format", "json"))
     assert (found["documents"], found["only_old"], found["only_new"]) == (3, 1, 1)
     assert found["mean_cosine"] == pytest.approx(1)
-    assert "100.0% of 3 documents find themselves first." in ran(old, new)
+    assert "100.0 % of 3 documents find themselves first." in ran(old, new)
     other = saved(tmp_path / "other.npz", vectors=np.hstack([OLD, OLD]), ids=["a", "b", "c", "d"])
     assert json.loads(ran(old, other, "--format", "json"))["mean_cosine"] is None
     assert "cannot be compared one by one" in ran(old, other)

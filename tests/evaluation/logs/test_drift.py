@@ -68,7 +68,7 @@ def test_another_source_is_told_with_where_it_differs(tmp_path: Path) -> None:
     assert (found["classifier"]["words"], found["shift"]) == ("clearly different", True)
     told = ran(log, chosen)
     assert "The set no longer looks like the log: words, first word, digits, the words themselves." in told
-    assert "a shift: none has 100% of the log, 0% of the set" in told
+    assert "a shift: none has 100 % of the log, 0 % of the set" in told
 
 
 def test_what_people_act_on_is_counted_in_traffic(tmp_path: Path) -> None:

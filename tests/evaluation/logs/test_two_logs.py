@@ -39,8 +39,8 @@ def test_new_traffic_is_counted_with_its_largest_queries(tmp_path: Path) -> None
         {"query": "strike", "count": 10, "share": 0.1},
     ]
     assert found["new"] == {"queries": 4, "traffic": 100, "shown": 1}
-    assert "30.0% of the new traffic asks queries that the old log lacks" in ran(old, new)
-    assert "  tram  (20, 20.0%)" in ran(old, new)
+    assert "30.0 % of the new traffic asks queries that the old log lacks" in ran(old, new)
+    assert "  tram  (20, 20.0 %)" in ran(old, new)
 
 
 def test_the_next_month_of_one_source_shows_no_shift(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_the_next_month_of_one_source_shows_no_shift(tmp_path: Path) -> None:
     assert found["unseen"] < 0.008 < found["halves"]["low"] < found["halves"]["high"] < 0.016
     assert not found["shift"]
     assert 0.001 < found["visible"] < 0.01
-    assert f"shifts of {found['visible']:.1%} of the traffic, it finds four of five" in ran(old, new)
+    assert f"shifts of {100 * found['visible']:.1f} % of the traffic, it finds four of five" in ran(old, new)
 
 
 @pytest.mark.parametrize(("queries", "searches"), [(2000, 50_000), (50_000, 8_000)])

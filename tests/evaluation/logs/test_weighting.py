@@ -97,7 +97,7 @@ def test_queries_without_a_label_or_left_out_of_the_log_are_not_spoken_for() -> 
     queries[3] = drawn("q9", 4, 0.5, share_of_log=0.75, dropped="personal")
     found = weighted(evaluate(LABELS, RUN, k=2), sample_of(queries), "traffic", today=TODAY)
     assert found.settings["weights"]["speaks_for"] == pytest.approx(0.75 * 2 / 4)
-    assert "speak for 38% of it." in " ".join(weighted_notes(found.settings["weights"]))
+    assert "speak for 38 % of it." in " ".join(weighted_notes(found.settings["weights"]))
 
 
 def test_of_distinct_queries_no_more_is_claimed_than_the_table_holds() -> None:
@@ -105,7 +105,7 @@ def test_of_distinct_queries_no_more_is_claimed_than_the_table_holds() -> None:
     found = weighted(evaluate(LABELS, RUN, k=2), sample_of(queries), "queries", today=TODAY)
     first, *_ = weighted_notes(found.settings["weights"])
     assert first.startswith("Weighted to the distinct queries of the log's table (")
-    assert first.endswith("speak for 100% of them, and for none that the table left out.")
+    assert first.endswith("speak for 100 % of them, and for none that the table left out.")
 
 
 def test_an_old_log_does_not_speak_for_the_traffic() -> None:

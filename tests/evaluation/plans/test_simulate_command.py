@@ -103,7 +103,7 @@ def test_the_table_says_what_was_left_out(simulate: Simulate) -> None:
     lines = simulate("--strategy", "rrf", "sampling").splitlines()
     assert lines[0].split()[:4] == ["strategy", "found@0.1", "found@0.25", "found@0.5"]
     assert {line.split()[0] for line in lines[1:3]} == {"rrf", "sampling"}
-    assert "2 runs to depth 3: 5 of 6 pairs have a label; the others (16.7%) are left out." in lines
+    assert "2 runs to depth 3: 5 of 6 pairs have a label; the others (16.7 %) are left out." in lines
 
 
 @pytest.mark.parametrize(

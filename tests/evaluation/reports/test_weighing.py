@@ -75,7 +75,7 @@ def test_a_report_of_drawn_queries_is_weighted_to_the_traffic_and_says_so(world:
     assert "weights: traffic 2026-10, Hájek" in report.result["runs"]["alpha"]["recall@1"]["line"]
     page = signed_in(world.vera).get(report.get_absolute_url()).content.decode()
     assert "Weighted to the traffic of the log (traffic 2026-10, Hájek): 3 drawn queries" in page
-    assert "speak for 80%" in page
+    assert "speak for 80 %" in page
 
 
 @pytest.mark.parametrize("target", ["traffic", "queries"])
@@ -196,7 +196,7 @@ def test_the_page_of_queries_says_what_was_drawn_and_what_could_not_be(world: Wo
     draw(world, queries=("q1", "q2"))
     content = signed_in(world.vera).get(page).content.decode()
     assert "2 queries drawn from the log of 2026-10: head 1 of 8, tail 1 of 8." in content
-    assert "20% of its traffic could not be drawn: too few people asked it." in content
+    assert "20 % of its traffic could not be drawn: too few people asked it." in content
     assert "1 query was not drawn." in content
 
 

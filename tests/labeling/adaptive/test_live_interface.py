@@ -184,7 +184,8 @@ def test_progress_says_what_moves_a_live_order_but_not_to_annotators(world: Worl
     assert order["sentences"] == [
         "Labels move the order of what is left, by the strategy learned; a budget of 6 pairs, the same share "
         "of each query's pool: 2 used, 1 of them settled.",
-        "A query stops when its audit, looked at once, says that at most 20% of what is relevant is missing.",
+        "A query stops when its audit, looked at once, says that at most 20 % of what is relevant is "
+        "missing.",
         "3 queries: 1 by hand, 2 not finished.",
     ]
     said = io.StringIO()

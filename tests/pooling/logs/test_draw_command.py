@@ -127,7 +127,7 @@ def test_a_log_without_ids_says_nothing_of_them(log: Path) -> None:
 def test_the_words_of_a_plan_agree_with_their_numbers(tmp_path: Path) -> None:
     (tmp_path / "log.tsv").write_text("query\tcount\nferry\t1\n")
     told = ran(tmp_path / "log.tsv", "--n", 1, "--dry-run")
-    assert "1 of 1 query, which was asked 1 time. The draw is 100.0% of the traffic" in told
+    assert "1 of 1 query, which was asked 1 time. The draw is 100.0 % of the traffic" in told
 
 
 def test_a_dry_run_writes_nothing(log: Path, tmp_path: Path) -> None:
