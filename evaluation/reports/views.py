@@ -326,7 +326,7 @@ REPORTS = Table(
     search_hint="Report, run or release",
     actions=(BulkAction("trend", "Compare over time", "report_trend", admin_only=False),),
     choose="report",
-    empty=Empty("No reports yet.", "Measure the runs", "report_new"),
+    empty=Empty("No reports yet.", "Measure the runs", "report_new", made="report"),
     caption="Each report measures runs on one qrels release. Reports never change.",
 )
 

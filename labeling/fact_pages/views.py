@@ -118,7 +118,7 @@ QUERIES_WITH_FACTS = Table(
     prepare=count_pairs,
     sort="query",
     anchor="queries",
-    empty=Empty("No queries yet.", "Import queries", "queries"),
+    empty=Empty("No queries yet.", "Import queries", "queries", made="queries"),
 )
 
 

@@ -62,7 +62,10 @@ QUEUES = Table(
     filters=(STATES,),
     choose="queues",
     empty=Empty(
-        "No queues yet. A queue is a pool that people judge, pair by pair.", "Open a queue", "queue_new"
+        "No queues yet. A queue is a pool that people judge, pair by pair.",
+        "Open a queue",
+        "queue_new",
+        made="queue",
     ),
 )
 #: What annotators see: nothing of the pool, nor of others.

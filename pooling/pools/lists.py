@@ -40,7 +40,10 @@ POOLS = Table(
     search_hint="Name or strategy",
     choose="pools",
     empty=Empty(
-        "No pools yet. A pool is a set of query-document pairs worth judging.", "Build a pool", "pool_new"
+        "No pools yet. A pool is a set of query-document pairs worth judging.",
+        "Build a pool",
+        "pool_new",
+        made="pool",
     ),
 )
 POOLED_QUERIES = Table(

@@ -23,6 +23,9 @@ RUNS = Table(
     actions=(BulkAction("compare", "Compare", "report_new"), BulkAction("pool", "Build a pool", "pool_new")),
     choose="runs",
     empty=Empty(
-        "No runs yet. A run is one retriever's ranked list for each query.", "Import runs", "run_import"
+        "No runs yet. A run is one retriever's ranked list for each query.",
+        "Import runs",
+        "run_import",
+        made="runs",
     ),
 )

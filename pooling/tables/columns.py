@@ -108,3 +108,5 @@ class Empty:
     title: str = ""
     #: An address of the collection, as in `BulkAction`.
     view: str = ""
+    #: What jobs of the collection make that is listed here, as in `at_work.MAKING`.
+    made: str = ""

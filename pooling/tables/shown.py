@@ -21,6 +21,7 @@ from django.utils.translation import gettext
 from pooling.formats.cells import table_lines
 from pooling.formats.wording import counted
 from pooling.models import Collection
+from pooling.tables.at_work import SENTENCES, jobs_at_work
 from pooling.tables.columns import BulkAction, Column, Empty
 from pooling.tables.rows import Rows, in_batches
 from pooling.tables.state import State
@@ -310,6 +311,15 @@ class TableView:
         if not (empty.view and self.collection and self.is_admin):
             return ""
         return reverse(empty.view, args=[self.collection.slug])
+
+    @cached_property
+    def at_work(self) -> Action | None:
+        """The first job that makes what is listed here."""
+        made = self.look.empty.made
+        if not (made and self.collection):
+            return None
+        job = jobs_at_work(made).filter(collection=self.collection).first()
+        return Action(SENTENCES[made], job.get_absolute_url()) if job else None
 
     def lines(self) -> Iterator[str]:
         """The table as CSV, as it is shown, with the rows of every page."""

@@ -24,7 +24,7 @@ QUERIES = Table(
     search=("external_id__icontains", "text__icontains", "metadata__tags__icontains"),
     search_hint="Id, words or tag",
     choose="queries",
-    empty=Empty("No queries yet."),
+    empty=Empty("No queries yet.", made="queries"),
 )
 # In the order of the import, which an index gives: sorting a million rows takes seconds.
 DOCUMENTS = Table(
@@ -46,7 +46,9 @@ DOCUMENTS = Table(
         ),
     ),
     choose="documents",
-    empty=Empty("No documents yet. Pools work without document texts, but annotators need them."),
+    empty=Empty(
+        "No documents yet. Pools work without document texts, but annotators need them.", made="documents"
+    ),
 )
 
 

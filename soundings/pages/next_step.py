@@ -10,6 +10,7 @@ from django.urls import reverse
 from evaluation.comparisons.next_step import NextMove
 from labeling.progress.of_collection import QueueState
 from pooling.formats.wording import counted, plural
+from pooling.tables.at_work import SENTENCES
 
 # From this share of a queue on, labels are enough to release.
 ENOUGH = 80
@@ -100,21 +101,25 @@ def next_of(state: State) -> Next:
     )
 
 
-def _waits(state: State, made: str, sentence: str) -> Next | None:
+def _waits(state: State, made: str, sentence: str = "") -> Next | None:
     """That a job makes what is next."""
     job, makes = state.under_way or (0, "")
-    return Next(sentence, "See how far it is", reverse("job", args=[job])) if makes == made else None
+    return (
+        Next(sentence or SENTENCES[made], "See how far it is", reverse("job", args=[job]))
+        if makes == made
+        else None
+    )
 
 
 def _to_import(state: State) -> Next | None:
     if not state.queries:
-        waits = _waits(state, "queries", "Queries are being imported.")
+        waits = _waits(state, "queries")
         return waits or Next("There are no queries yet.", "Import queries", _url(state, "queries"))
     if not state.documents:
-        waits = _waits(state, "documents", "Documents are being imported.")
+        waits = _waits(state, "documents")
         return waits or Next("There are no documents yet.", "Import documents", _url(state, "documents"))
     if not state.runs:
-        waits = _waits(state, "runs", "A run is being imported.")
+        waits = _waits(state, "runs")
         return waits or Next("There are no runs yet.", "Import a run", _url(state, "run_import"))
     return None
 
@@ -125,11 +130,11 @@ def _to_queue(state: State) -> Next | None:
         return None
     if not state.pools:
         labels = _url(state, "qrels_import")
-        return _waits(state, "pool", "A pool is being built.") or Next(
+        return _waits(state, "pool") or Next(
             "There is no pool yet.", "Build a pool", _url(state, "pool_new"), labels=labels
         )
     if not state.queues:
-        waits = _waits(state, "queue", "A queue is being opened.")
+        waits = _waits(state, "queue")
         return waits or Next("There is no queue yet.", "Open a queue", _url(state, "queue_new"))
     return None
 

@@ -19,25 +19,12 @@ from labeling.judging.blind_counts import count_of_answers, queues_with_left
 from labeling.models import ImportedLabel, Judgment, QrelsRelease, Quarantine, Queue
 from labeling.progress.of_collection import QueueState, queue_states
 from pooling.formats.wording import counted
-from pooling.models import Collection, Document, Job, Membership, Pool, Query, Role, Run
+from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
 from pooling.people.access import collections_of
 from pooling.pools.uncovered import merged_pools
+from pooling.tables.at_work import MAKING, jobs_at_work
 from pooling.tidying.kept import ARCHIVED_OR_DELETED, Kept
 from soundings.pages.next_step import Next, State, next_of
-
-# Kinds of jobs that are at work on a step, and what they make.
-MAKING = {
-    "queries": "queries",
-    "documents": "documents",
-    "run": "runs",
-    "engine run": "runs",
-    "pool": "pool",
-    "campaign": "pool",
-    "queue": "queue",
-    "report": "report",
-    "release and measure": "report",
-}
-UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
 
 
 @dataclass(frozen=True)
@@ -164,7 +151,7 @@ def with_state(collections: QuerySet[Collection]) -> QuerySet[Collection]:
     )
     reports = Report.objects.listed().filter(collection=OuterRef("pk"))
     pools = merged_pools(_of(Pool))
-    jobs = Job.objects.filter(collection=OuterRef("pk"), kind__in=MAKING, state__in=UNFINISHED).order_by("pk")
+    jobs = jobs_at_work().filter(collection=OuterRef("pk"))
     return collections.annotate(
         has_queries=Exists(_of(Query)),
         has_texts=Exists(_of(Document).filter(text__isnull=False)),

@@ -159,3 +159,29 @@ def test_the_overview_leads_to_the_job_that_makes_what_is_next(
     page = client.get("/collections/empty/").content.decode()
     assert ("Queries are being imported." in page) == (state != Job.State.DONE)
     assert (job.get_absolute_url() in page) == (state != Job.State.DONE)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("page", "kind", "sentence"),
+    [
+        ("queries", "queries", "Queries are being imported."),
+        ("documents", "documents", "Documents are being imported."),
+        ("runs", "engine run", "A run is being imported."),
+        ("pools", "campaign", "A pool is being built."),
+        ("queues", "queue", "A queue is being opened."),
+        ("reports", "release and measure", "A report is being made."),
+    ],
+)
+def test_a_list_without_rows_leads_to_the_job_that_makes_them(
+    world: World, client: Client, page: str, kind: str, sentence: str
+) -> None:
+    empty = Collection.objects.create(slug="empty", name="Empty")
+    Membership.objects.create(collection=empty, user=world.ada, role=Role.ADMIN)
+    job = Job.objects.create(collection=empty, kind=kind, state=Job.State.RUNNING)
+    client.force_login(world.ada)
+    content = client.get(f"/collections/empty/{page}/").content.decode()
+    assert f'{sentence} <a href="{job.get_absolute_url()}">See how far it is</a>' in content
+    assert f"No {page} yet" not in content
+    Job.objects.update(state=Job.State.DONE)
+    assert f"No {page} yet" in client.get(f"/collections/empty/{page}/").content.decode()
