@@ -52,10 +52,19 @@ from labeling.gold.questions import follow_gold_in
 from labeling.items.ordering import Candidate, fingerprint, order_keys_in_parts, parts_of_draw
 from labeling.items.slots import recount, settle, verdicts_by_pair
 from labeling.items.statements import be_alone_with_items, queue_up_to_add_items
-from labeling.models import ImportedLabel, Item, Judgment, JudgmentEvent, JudgmentImport, Quarantine, Queue
+from labeling.models import (
+    GoldQuestion,
+    ImportedLabel,
+    Item,
+    Judgment,
+    JudgmentEvent,
+    JudgmentImport,
+    Quarantine,
+    Queue,
+)
 from labeling.models.words import SAME_PAIR
 from labeling.queues.options import QueueOptions, public_name
-from pooling.formats.wording import counted
+from pooling.formats.wording import counted, plural
 from pooling.heavy import pl
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
@@ -160,6 +169,30 @@ def nothing_left(pool: Pool) -> str:
         else ""
     )
     return f"Every pair to judge in pool “{pool.name}” already has a label{elsewhere}."
+
+
+def nothing_open(pool: Pool, pairs: int) -> str:
+    """Of pairs without an imported label, that none of them needs a judgment."""
+    return (
+        f"Nothing would be left to judge: of pool “{pool.name}”, {counted(pairs, 'pair')} "
+        f"{plural(pairs, 'has its judgments or is', 'have their judgments or are')} gold already. Ask for "
+        "more judgments per pair to have second opinions."
+    )
+
+
+def refuse_nothing_open(pool: Pool, options: QueueOptions) -> None:
+    """`InputError` where earlier judgments and gold questions settle every pair of a queue over `pool`; a
+    sample may be settled so, which is then its result."""
+    entries = entries_to_judge(pool, whole=options.adaptive is not None)
+    ungraded = entries.filter(~Exists(GoldQuestion.objects.filter(active=True, **SAME_PAIR)))
+    judged = Judgment.objects.filter(**SAME_PAIR)
+    if pool.strategy in Pool.SAMPLES or ungraded.filter(~Exists(judged)).exists():
+        return
+    bounds = options.judgments_per_item, options.most_judgments_per_item or options.judgments_per_item
+    verdicts = earlier_verdicts(pool)
+    states = (settle(bounds, verdicts[pair], ()).state for pair in ungraded.values_list("query", "document"))
+    if Item.State.OPEN not in states and (pairs := entries.count()):
+        raise InputError(nothing_open(pool, pairs), field="pool")
 
 
 def redundancy_of(queue: Queue) -> dict[str, int]:
@@ -322,7 +355,9 @@ def earlier_verdicts(pool: Pool) -> dict[tuple[int, int], list[str]]:
 def open_or_start(
     pool: Pool, options: QueueOptions, *, name: str | None = None, user: User | None = None
 ) -> Queue | Job:
-    """Open a small pool's queue now and a large one's by a job, refusing now what needs no pairs."""
+    """Open a small pool's queue now and a large one's by a job, refusing now what needs no pairs, and what
+    would have none to judge."""
+    refuse_nothing_open(pool, options)
     if (pool.pair_count if options.adaptive else pool.chosen_count) <= settings.BACKGROUND_QUEUE_PAIRS:
         return open_queue(pool, name=name, user=user, **vars(options))
     chosen = asdict(options.checked(pool))

@@ -27,6 +27,7 @@ from labeling.queues.opening import (
     earlier_verdicts,
     entries_to_judge,
     nothing_left,
+    nothing_open,
     open_or_start,
     waiting_elsewhere,
 )
@@ -92,7 +93,9 @@ def workload_of(pool: Pool, options: QueueOptions) -> Workload:
     settled, done = _settled(pool, entries, options)
     if not (count := entries.count()):
         raise InputError(nothing_left(pool), field="pool")
-    pairs = left = count - len(settled)
+    if not (left := count - len(settled)) and pool.strategy not in Pool.SAMPLES:
+        raise InputError(nothing_open(pool, count), field="pool")
+    pairs = left
     if options.adaptive is not None:
         pairs = _handed_in_all(
             pool, entries, settled, adaptive=options.adaptive, needed=options.judgments_per_item

@@ -10,7 +10,7 @@ from labeling.adaptive.state import pairs_left
 from labeling.exposure.use import WHAT_ASSISTING_DOES, PrelabelUse, change_use, checked_use
 from labeling.gold.options import GoldOptions
 from labeling.models import PrelabelMode
-from labeling.queues.opening import open_queue
+from labeling.queues.opening import open_queue, refuse_nothing_open
 from labeling.queues.options import QueueOptions, options_from
 from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
@@ -69,8 +69,9 @@ class Command(InputCommand):
         )
         checked_use(collection, use)
         with progress_bar("Opening") as progress:
-            chosen = vars(options_from(options))
-            queue = open_queue(pool, name=options["name"], progress=progress, **chosen)
+            chosen = options_from(options)
+            refuse_nothing_open(pool, chosen)
+            queue = open_queue(pool, name=options["name"], progress=progress, **vars(chosen))
         if use != PrelabelUse():
             change_use(queue, use, understood=True)
         each = f"{counted(queue.judgments_per_item, 'judgment')} each"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
@@ -12,7 +15,7 @@ from labeling.queues.opening import open_or_start
 from labeling.queues.options import QueueOptions
 from pooling.interface.problems import InputError
 from pooling.models import Job, Pool
-from tests.labeling.helpers import make_pool
+from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World
 
 
@@ -58,6 +61,25 @@ def test_what_is_refused_is_refused_before_a_job_is_made(pool: Pool) -> None:
     with pytest.raises(InputError, match="1 to 20 judgments"):
         open_or_start(pool, QueueOptions(judgments_per_item=0))
     assert not Job.objects.exists()
+
+
+def test_a_queue_that_would_have_nothing_to_judge_is_refused_on_page_call_and_command(
+    world: World, client: Client
+) -> None:
+    queue = make_queue(world)
+    for item in queue.items.all():
+        judge(queue, world.ben, item.pk)
+    pool, queues = make_pool(world, name="again"), Queue.objects.count()
+    nothing = "Nothing would be left to judge: of pool “again”, 6 pairs have their judgments or are gold"
+    client.force_login(world.ada)
+    page = client.post(reverse("queue_new", args=["harbour"]), {"pool": pool.pk, "judgments_per_item": 1})
+    assert nothing in page.content.decode()
+    call = client.post(f"/api/pools/{pool.pk}/queue/", {}, "application/json")
+    assert (call.status_code, nothing in call.json()["detail"]) == (400, True)
+    with pytest.raises(CommandError, match=nothing):
+        call_command("open_queue", "harbour", "again")
+    assert Queue.objects.count() == queues
+    call_command("open_queue", "harbour", "again", "--judgments-per-item", "2", stdout=StringIO())
 
 
 def test_a_job_that_fails_half_way_leaves_no_queue(
