@@ -12,7 +12,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
@@ -62,6 +62,8 @@ class ChosenComparisons(TypedDict):
     k: int
     test: str
     correction: str
+    left_out: Annotated[int, "Runs of the report that are not compared."]
+    best_at: Annotated[int, "Compared are the best two at each K, and then the best at this one."]
     comparisons: list[ComparisonResult]
 
 
@@ -265,7 +267,14 @@ def chosen_comparisons(
     stored = comparisons.stored
     margin = margin_of(report)
     pairs = [{**one, **_graded_fields(one, margin)} for one in pairs]
-    return {"k": at, "test": stored["test"], "correction": stored["correction"], "comparisons": pairs}
+    return {
+        "k": at,
+        "test": stored["test"],
+        "correction": stored["correction"],
+        "left_out": stored["left_out"],
+        "best_at": stored["best_at"],
+        "comparisons": pairs,
+    }
 
 
 def _graded_fields(one: ComparisonResult, margin: float) -> GradedFields:

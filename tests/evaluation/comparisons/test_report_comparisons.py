@@ -238,6 +238,8 @@ def test_the_best_two_runs_are_compared_wherever_they_stand_and_the_page_names_t
     client.force_login(world.vera)
     page = client.get(reverse("report_comparisons", args=[report.pk])).content.decode()
     assert "Left out: beta." in page
+    answer = api(world, report).json()
+    assert (answer["left_out"], answer["best_at"]) == (1, 2)
 
 
 def test_of_many_runs_the_best_are_compared_and_a_few_of_those_left_out_are_named(
