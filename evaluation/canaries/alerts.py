@@ -10,8 +10,8 @@ from evaluation.canaries.measuring import BELOW, DROP, SINCE_REFERENCE, ends_of,
 from evaluation.canaries.unjudged import remedy
 from evaluation.comparisons.wording import span
 from evaluation.models import Canary, CanaryValue
-from evaluation.scoring.wording import decimal_against, interval, share_in_words, signed
-from pooling.formats.wording import counted
+from evaluation.scoring.wording import decimal_against, interval, share_in_words
+from pooling.formats.wording import counted, signed
 
 # Of a claim that the labels still to come could take back.
 PERHAPS = "That may only be its unjudged documents"

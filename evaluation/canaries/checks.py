@@ -19,8 +19,8 @@ from evaluation.canaries.measuring import (
 from evaluation.canaries.queries import stretches_of
 from evaluation.canaries.unjudged import remedy
 from evaluation.models import Canary, CanaryValue
-from evaluation.scoring.wording import decimal_against, interval, signed
-from pooling.formats.wording import counted
+from evaluation.scoring.wording import decimal_against, interval
+from pooling.formats.wording import counted, signed
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Run
 from pooling.runs.stored import runs_named

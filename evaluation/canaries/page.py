@@ -28,9 +28,9 @@ from evaluation.charts.over_time import over_time_size
 from evaluation.comparisons.wording import span
 from evaluation.measures import split_name, titled
 from evaluation.models import Canary, CanaryValue
-from evaluation.scoring.wording import decimal, decimal_against, interval, percent, share_in_words, signed
+from evaluation.scoring.wording import decimal, decimal_against, interval, percent, share_in_words
 from pooling.formats.cells import table_text
-from pooling.formats.wording import counted
+from pooling.formats.wording import counted, signed
 from pooling.heavy import alt, pd
 from pooling.interface.charting import VARIANTS, to_png
 from pooling.interface.downloads import Download

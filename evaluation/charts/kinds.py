@@ -45,7 +45,7 @@ from evaluation.charts.tables import (
     rows_of_many,
 )
 from evaluation.measures import titled
-from pooling.formats.wording import in_a_row
+from pooling.formats.wording import in_a_row, signed
 from pooling.heavy import alt, pd
 
 Size = tuple[int, int]
@@ -262,7 +262,7 @@ def _gains_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
     return (
         f"{choice.first} is ahead of {choice.second} in {(gains > 0).sum():,} queries, behind in "
         f"{(gains < 0).sum():,}, equal in {(gains == 0).sum():,}; "
-        f"from {gains.max():+.3f} to {gains.min():+.3f}."
+        f"from {signed(gains.max())} to {signed(gains.min())}."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evaluation.charts.kinds import ChartChoice
+from pooling.formats.wording import signed
 from pooling.heavy import pd
 
 # Columns that hold names; all others hold numbers.
@@ -54,5 +55,5 @@ def _cell(name: str, value: Any) -> str:
     if name == "characters":
         return f"{value:,.0f}"
     if isinstance(value, float):
-        return f"{value:+.3f}" if name == "gain" else f"{value:.3f}"
+        return signed(value) if name == "gain" else f"{value:.3f}"
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -17,7 +17,7 @@ from evaluation.models import Report
 from evaluation.report_store.files import run_names, usual_cutoff
 from evaluation.report_store.settings import margin_of, weights_in_words
 from evaluation.scoring.results import percent, share_in_words
-from evaluation.scoring.wording import signed
+from pooling.formats.wording import signed
 
 MOST_LABELS = 20
 MOST_PAIRS = 45

@@ -16,7 +16,8 @@ from evaluation.report_store.options import UNWEIGHTED
 from evaluation.report_store.settings import weights_of
 from evaluation.scoring.figures import Figure, mean_as_read
 from evaluation.scoring.results import decimal, interval
-from evaluation.scoring.wording import estimated_title, signed
+from evaluation.scoring.wording import estimated_title
+from pooling.formats.wording import signed
 from pooling.tables.columns import Column
 from pooling.tables.table import Table
 

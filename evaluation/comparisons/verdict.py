@@ -14,8 +14,8 @@ from typing import Annotated, NotRequired, TypedDict, cast
 from evaluation.measures import MEASURES, titled
 from evaluation.measures.intervals import LEVEL
 from evaluation.measures.significance import power_line
-from evaluation.scoring.wording import TOO_FEW, percent, share_in_words, signed
-from pooling.formats.wording import counted
+from evaluation.scoring.wording import TOO_FEW, percent, share_in_words
+from pooling.formats.wording import counted, signed
 
 # Runs whose coverage differs by more than this were not measured alike: do not read their raw order.
 UNEVEN_COVERAGE = 0.05

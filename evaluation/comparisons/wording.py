@@ -5,8 +5,8 @@ from __future__ import annotations
 from evaluation.comparisons.answer import MISTAKES, Answer, Rival
 from evaluation.comparisons.grades import NAMED, Grade, Graded
 from evaluation.scoring.estimate_figures import ESTIMATE, SPAN, FrameFigures
-from evaluation.scoring.wording import decimal, first_places, interval, percent, signed
-from pooling.formats.wording import counted
+from evaluation.scoring.wording import decimal, first_places, interval, percent
+from pooling.formats.wording import counted, signed
 
 _SPANNED = "this covers queries, labels and the documents that still wait for one"
 

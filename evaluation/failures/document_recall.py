@@ -22,6 +22,7 @@ from evaluation.measures.significance import RatioDifferences, adjusted, ratio_d
 from evaluation.models import Report
 from evaluation.report_store.files import run_names, scan_relevant
 from evaluation.report_store.options import headline_k
+from pooling.formats.wording import signed
 from pooling.heavy import Floats, Integers, np, npt, pl
 from pooling.interface.api import answers
 from pooling.interface.problems import InputError
@@ -42,6 +43,11 @@ class Span:
     value: float | None
     low: float | None = None
     high: float | None = None
+
+    @property
+    def in_words(self) -> list[str]:
+        """Of a difference: all three with their sign."""
+        return [signed(one) for one in (self.value, self.low, self.high)]
 
 
 @dataclass(frozen=True)
@@ -253,7 +259,7 @@ def sentence_of(grouped: GroupedRecall) -> str:
     word = "less" if (least.difference.value or 0) < 0 else "more"
     return (
         f"Documents of “{least.name}” are found {word} often than the rest: recall {least.recall.value:.3f}, "
-        f"a difference of {least.difference.value:+.3f} (p = {least.p_holm:.3g} after Holm's correction)."
+        f"a difference of {signed(least.difference.value)} (p = {least.p_holm:.3g} after Holm's correction)."
     )
 
 

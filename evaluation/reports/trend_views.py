@@ -32,7 +32,8 @@ from evaluation.reports.trends import (
     trend_of,
 )
 from evaluation.scoring.figures import HeadlineEstimate
-from evaluation.scoring.wording import decimal, interval, signed
+from evaluation.scoring.wording import decimal, interval
+from pooling.formats.wording import signed
 from pooling.interface.api import answers, parsed
 from pooling.interface.charting import VARIANTS, to_svg
 from pooling.interface.problems import InputError

@@ -48,9 +48,9 @@ from evaluation.reports.summaries import (
 )
 from evaluation.scoring.estimate_figures import ESTIMATE
 from evaluation.scoring.results import decimal, percent, share_in_words
-from evaluation.scoring.wording import interval, interval_in_words, signed
+from evaluation.scoring.wording import interval, interval_in_words
 from labeling.qrels.releases import read_release
-from pooling.formats.wording import counted, plural
+from pooling.formats.wording import counted, plural, signed
 from pooling.interface.downloads import offered
 from pooling.interface.forms import Figure, choose_runs_from_address, show_problem
 from pooling.interface.pages import answered

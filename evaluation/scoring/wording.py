@@ -15,12 +15,6 @@ TOO_FEW = "too few queries for an interval"
 UNION, AS_GIVEN = "union of the runs' first K", "as given, and the runs' first K"
 
 
-def signed(number: float | None) -> str:
-    """Three decimals with their sign, or a dash."""
-    # Adding 0 turns the -0.0 of a rounded sum into 0.0.
-    return "–" if number is None else f"{round(number, 3) + 0.0:+.3f}".replace("-", "−")
-
-
 def usual_cutoff(cutoffs: Sequence[int]) -> int:
     """The K that is shown unless another is chosen: the one nearest 10."""
     return min(cutoffs, key=lambda k: abs(k - 10))

@@ -208,7 +208,7 @@ def _acted(request: HttpRequest, queue: Queue) -> str:
         raise InputError("Choose relevant, not relevant, or the reason why you can't judge it.")
     given = form.cleaned_data
     adjudicate(queue, person(request), Submission(**given))
-    return f"Settled: {Verdict(given['verdict']).label}."
+    return f"Settled: {Verdict(given['verdict']).in_words}."
 
 
 def _applied(request: HttpRequest, queue: Queue) -> HttpResponse:
@@ -288,4 +288,4 @@ def _done(request: HttpRequest, collection: Collection, explanation: Explanation
     if not form.is_valid():
         raise InputError("Choose relevant, not relevant, or the reason why you can't judge it.")
     correct(explanation, user, Submission(**form.cleaned_data))
-    return f"Corrected: {Verdict(form.cleaned_data['verdict']).label}."
+    return f"Corrected: {Verdict(form.cleaned_data['verdict']).in_words}."

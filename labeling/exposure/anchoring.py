@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from labeling.consensus.shares import Difference, Share, difference_of, share_of
-from pooling.formats.wording import plural
+from pooling.formats.wording import plural, signed
 from pooling.heavy import ArrayLike, np
 
 #: Below this many judgments in an arm nothing is said.
@@ -89,6 +89,6 @@ def _verdict(seen: Arm, blind: Arm, agreeing: Difference) -> tuple[str | None, s
     )
     if not agreeing.is_decided:
         ends = (agreeing.low or 0.0) * 100, (agreeing.high or 0.0) * 100
-        return f"{both}: that can be chance ({ends[0]:+.0f} to {ends[1]:+.0f} points).", ""
+        return f"{both}: that can be chance ({signed(ends[0], 0)} to {signed(ends[1], 0)} points).", ""
     word = "more" if points > 0 else "fewer"
     return f"{both}: {abs(points):.0f} points {word} ({abs(low):.0f} to {abs(high):.0f}).", ""

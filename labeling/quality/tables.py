@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from labeling.progress.tables import columns, rounded
 from labeling.quality.facts import AnnotatorQuality, QueueQuality
-from pooling.formats.wording import counted
+from pooling.formats.wording import counted, signed
 
 
 def quality_table(quality: QueueQuality) -> str:
@@ -38,7 +38,7 @@ def _annotator_cells(row: AnnotatorQuality) -> tuple[str, ...]:
         row["username"],
         f"{row['verdicts']:,}",
         rounded(row["share"]),
-        f"{lenient['difference']:+.2f}" if lenient else "–",
+        signed(lenient["difference"], 2) if lenient else "–",
         rounded(gold["balanced_accuracy"]) if gold else "–",
         str(gold["answers"]) if gold else "0",
         "paused" if row["is_paused"] else gold["advice"] if gold else "–",

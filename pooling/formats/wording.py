@@ -23,6 +23,16 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {plural(count, one, many)}"
 
 
+def signed(number: float | None, digits: int = 3) -> str:
+    """Decimals with their sign, or a dash.
+
+    >>> signed(0.25), signed(-0.25, 1), signed(-0.0001)
+    ('+0.250', '−0.2', '+0.000')
+    """
+    # Adding 0 turns the -0.0 of a rounded sum into 0.0.
+    return "–" if number is None else f"{round(number, digits) + 0.0:+.{digits}f}".replace("-", "−")
+
+
 def in_a_row(words: Sequence[str]) -> str:
     """One word or more, as a sentence lists them.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TypedDict
 
-from pooling.formats.wording import aligned, counted
+from pooling.formats.wording import aligned, counted, signed
 from pooling.heavy import Floats, np
 from pooling.interleaving.outcomes import (
     LEVEL,
@@ -244,9 +244,9 @@ def _unknown_clicks(verdict: InterleavingVerdict) -> str:
 
 def _row(pair: PairVerdict) -> tuple[str, ...]:
     low, high = pair["share"]
-    difference = "–" if pair["difference"] is None else f"{pair['difference']:+.3f}"
+    difference = signed(pair["difference"])
     if pair["difference_low"] is not None:
-        difference += f" [{pair['difference_low']:+.3f}, {pair['difference_high']:+.3f}]"
+        difference += f" [{signed(pair['difference_low'])}, {signed(pair['difference_high'])}]"
     elif pair["difference"] is not None:
         difference += " (too few users for an interval)"
     return (

@@ -25,14 +25,14 @@ from evaluation.reports.summaries import (
     is_estimated,
 )
 from evaluation.scoring.estimate_figures import COMPLETE, LABELS
-from evaluation.scoring.wording import decimal, interval, signed
+from evaluation.scoring.wording import decimal, interval
 from labeling.fact_pages.progress import fact_counts
 from labeling.judging.blind_counts import own_queues, queues_to_judge
 from labeling.models import Item, Queue
 from labeling.progress.of_collection import Judging, QueueState, judging_of, queue_states
 from labeling.qrels.judgment_views import JUDGMENT_FORMATS
 from labeling.qrels.labels import unreleased_count
-from pooling.formats.wording import counted
+from pooling.formats.wording import counted, signed
 from pooling.interface.markdown import render_markdown
 from pooling.interface.pages import page_of, person, speak
 from pooling.models import Collection, Pool, PoolEntry, Role

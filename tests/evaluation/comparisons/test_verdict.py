@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evaluation.comparisons.tables import comparison_cells, comparison_part
 from evaluation.comparisons.verdict import Comparison, excludes_zero
 from evaluation.comparisons.wording import span
-from evaluation.scoring.wording import signed
+from pooling.formats.wording import signed
 
 KNOWN = Comparison(
     *("a", "b", "recall", 10, 20, 0.1, 0.02, 0.18, 0.01, "t", "holm", 0.5, 0.2),

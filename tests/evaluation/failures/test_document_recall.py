@@ -56,6 +56,6 @@ def test_the_clearest_difference_is_said() -> None:
     pairs = [(q, f"{g}{q}{n}", g == "new") for q in range(20) for g in ("old", "new") for n in range(2)]
     said = sentence_of(of(pairs, {one: one[:3] for _, one, _ in pairs}))
     assert "found less often than the rest" in said
-    assert "difference of -1.000" in said
+    assert "difference of −1.000" in said
     alike = [(q, f"{g}{q}", True) for q in range(20) for g in "xy"]
     assert sentence_of(of(alike, {one: one[0] for _, one, _ in alike})).startswith("No group differs")

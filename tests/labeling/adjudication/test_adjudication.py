@@ -187,7 +187,7 @@ def test_the_page_shows_what_was_said_and_settles(world: World, client: Client, 
     page = client.get(address(tied.queue)).content.decode()
     assert "I wonder" in page
     fields = {"item": tied.pk, "verdict": "relevant", "key": "k", "note": ""}
-    assert "Settled: Relevant." in client.post(address(tied.queue), fields, follow=True).content.decode()
+    assert "Settled: relevant." in client.post(address(tied.queue), fields, follow=True).content.decode()
     assert label_of(tied) == (1, "adjudicated")
     assert (
         "needs adjudication again"
