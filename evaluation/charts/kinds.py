@@ -225,8 +225,8 @@ def _rows_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False, l
 
 def _distribution_summary(table: pd.DataFrame, choice: ChartChoice) -> str:
     parts = [
-        f"{row.run}: half of the queries between {row.p25:.2f} and {row.p75:.2f}, {100 * row.at_0:.0f} % at 0"
-        for row in table.head(MOST_CHOSEN).itertuples()
+        f"{row.run}: half of the queries between {row.p25:.2f} and {row.p75:.2f}, {row.at_0:.0f} % at 0"
+        for row in table.head(MOST_CHOSEN).assign(at_0=100 * table["at_0"]).itertuples()
     ]
     return f"{choice.title} by query. {'; '.join(parts)}."
 

@@ -16,6 +16,7 @@ from evaluation.plans.results import (
     SettingsInUse,
     Supposition,
 )
+from evaluation.scoring.wording import percent
 from labeling.queues.workload import Terms
 from pooling.formats.wording import counted, plural
 
@@ -72,7 +73,7 @@ def _relevant(bases: Bases) -> str:
         "given": "as you set it",
         "labels": f"by a curve through {counted(bases['labelled'], 'label')} of this pool",
     }[bases["relevant_basis"]]
-    return f"{100 * bases['relevant_share']:.1f} % of the pool is relevant ({ground})."
+    return f"{percent(bases['relevant_share'])} of the pool is relevant ({ground})."
 
 
 def _gold(bases: Bases) -> str:
@@ -216,7 +217,7 @@ def _look(look: PlannedLook, settings: SettingsInUse, whole: bool) -> str:
     begin = (
         f"At best, with no relevant document among the {look['sampled']:,} drawn of {look['remainder']:,} "
         f"{where}, up to {look['at_most_missing']:,} relevant ones could still be missing at the last of "
-        f"{looks} looks, next to about {look['found']:.0f} found ({100 * look['missing_share']:.0f} %), with "
+        f"{looks} looks, next to about {look['found']:.0f} found ({percent(look['missing_share'], 0)}), with "
         f"{100 * look['relevant_share']:.0f} % of the pool relevant"
     )
     if look["may_stop"]:

@@ -61,9 +61,9 @@ def decimal_against(value: float | None, wanted: float, digits: int = 3) -> str:
     return next(same, texts[-1])
 
 
-def percent(value: float | None) -> str:
-    """One decimal and a percent sign, or a dash for what is undefined."""
-    return "–" if value is None else f"{100 * value:.1f} %"
+def percent(value: float | None, digits: int = 1) -> str:
+    """Decimals and a percent sign, or a dash for what is undefined."""
+    return "–" if value is None else f"{100 * value:.{digits}f} %"
 
 
 def share_in_words(share: float) -> str:
