@@ -370,7 +370,7 @@ def test_agreement_with_the_model_is_compared_seen_against_blind() -> None:
     assert found.verdict is not None
     assert "72 % of the pairs, blind on 55 %: 17 points more" in found.verdict
     same = anchoring(np.arange(200) < 120, model, np.arange(40) < 22, model[:40])
-    assert "that can be chance (-11 to +22 points)." in (same.verdict or "")
+    assert "that can be chance (−11 to +22 points)." in (same.verdict or "")
 
 
 def test_several_verdicts_on_one_pair_count_for_fewer() -> None:
