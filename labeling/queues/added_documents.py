@@ -130,8 +130,7 @@ def _own_verdicts(query: Query, keys: Sequence[int], user: User) -> dict[int, st
     # What is on screen was not judged yet, as far as anyone who judges it is to know.
     leases = Lease.objects.filter(annotator=user, expires_at__gt=timezone.now(), item__query=query)
     on_screen = {*leases.values_list("item__document", flat=True)}
-    words = {document: Verdict(verdict).label.lower() for document, verdict in verdicts}
-    return {document: word for document, word in words.items() if document not in on_screen}
+    return {document: Verdict(verdict).label for document, verdict in verdicts if document not in on_screen}
 
 
 def _excerpt(document: Document, words: str) -> list[Part]:

@@ -43,7 +43,7 @@ def test_hits_say_what_is_pooled_and_ones_own_verdict_alone(world: World) -> Non
     for user in (world.ben, world.cleo):
         hits = search_for(query, "umbrella bus ferry night", user).hits
         marks[user.username] = {hit.document.external_id: (hit.in_pool, hit.own_verdict) for hit in hits}
-    assert marks["ben"]["d6"] == (True, "relevant")
+    assert marks["ben"]["d6"] == (True, "Relevant")
     assert marks["cleo"]["d6"] == (True, "")
     assert marks["cleo"]["d1"] == (False, "")
     assert set(marks["cleo"]) == {"d1", "d2", "d3", "d4", "d5", "d6"}
@@ -127,7 +127,7 @@ def test_a_pair_on_screen_shows_no_verdict_of_before(world: World) -> None:
     queue = queue_of(world)
     item = queue.items.filter(query__external_id="q2")[0]
     judge(queue, world.ben, item.pk)
-    assert hit(world, world.ben, item.document.external_id)["own_verdict"] == "relevant"
+    assert hit(world, world.ben, item.document.external_id)["own_verdict"] == "Relevant"
     later = timezone.now() + timedelta(hours=1)
     Lease.objects.create(item=item, annotator=world.ben, expires_at=later)
     assert hit(world, world.ben, item.document.external_id)["own_verdict"] is None
