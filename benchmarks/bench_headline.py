@@ -76,7 +76,13 @@ def ground(name: str) -> Ground:
     queries = {one.id: one.text for one in read_queries(folder / "queries.jsonl")}
     texts = [(one.id, f"{one.title} {one.text}") for one in iterate_documents(folder / "corpus.jsonl")]
     wanted = {query: queries[query] for query in asked["query_id"]}
-    text = text_ranking(wanted, texts, REACH[name])
+    return ground_of(runs, qrels, choice, text_ranking(wanted, texts, REACH[name]))
+
+
+def ground_of(
+    runs: dict[str, pl.DataFrame], qrels: pl.DataFrame, choice: Choice, text: pl.DataFrame | None = None
+) -> Ground:
+    """qrels: query_id, document_id of all that is relevant."""
     ordered = ordered_pairs(runs, choice)
     beyond = pairs_beyond(runs, ordered, choice, text)
     ranks = pl.concat([ordered.select(PAIR), beyond.select(PAIR)])

@@ -13,7 +13,7 @@ from django.utils import timezone
 from evaluation.measures.significance import queries_needed
 from evaluation.plans.basis import UNKNOWN, Planned
 from evaluation.plans.expected_width import RelevanceCurve, design_of, effective_reach
-from evaluation.plans.headline_width import ExpectedQueries, beyond_pool
+from evaluation.plans.headline_width import GROWTHS, SHAPE, UNEVEN, ExpectedQueries, beyond_pool
 from evaluation.plans.results import (
     BudgetRow,
     ExpectedHeadline,
@@ -139,14 +139,14 @@ class _Looked:
 
     def width(self, planned: Planned) -> HeadlineWidth:
         """Of a mean run; low and high over what is not known."""
-        expected: list[ExpectedQueries] = []
-        if not is_undrawn(planned):
-            expected = [self._expected(planned, *one) for one in scenarios(planned)]
+        cases = [] if is_undrawn(planned) else scenarios(planned)
+        expected = [self._expected(planned, *one) for one in cases]
+        shapes = [UNEVEN if growth in GROWTHS else SHAPE for _, growth in cases]
         times = int((planned.sizes > 0).sum()) / len(self.queries)
-        widths = [one.width(times=times) for one in expected]
+        widths = [one.width(times=times, shape=shape) for one, shape in zip(expected, shapes, strict=True)]
         defined = [one for one in widths if one is not None]
         return {
-            "width": widths[0] if expected and (planned.curve is not None or len(expected) == 1) else None,
+            "width": widths[0] if widths and planned.curve is not None else None,
             "width_low": min(defined, default=None),
             "width_high": max(defined, default=None),
             "is_macro": bool(expected) and all(one.is_macro(times) for one in expected),

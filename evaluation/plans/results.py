@@ -136,7 +136,7 @@ class HeadlineWidth(TypedDict):
 
     width: Annotated[float | None, "Null if nobody knows how much is relevant."]
     width_low: float | None
-    width_high: float | None
+    width_high: Annotated[float | None, "To plan with: of queries that differ much."]
     is_macro: Annotated[
         bool, "A mean over queries. False: it may be recall over all queries together, and wider."
     ]

@@ -145,10 +145,12 @@ def headline_sentences(headline: ExpectedHeadline, reach: int | None) -> list[st
     else:
         sentences.append(
             "With fewer than ten queries, or where the audit finds fewer than five relevant documents, it is "
-            "recall over all queries together, and its interval at least as wide."
+            "recall over all queries together, and its interval wider."
         )
     if not reach and not of["is_whole"]:
         sentences.append("Relevant documents below the depth are not in it: give a reach.")
+    if reach and headline["width_low"] != headline["width_high"]:
+        sentences.append("Plan with the upper end, which allows for queries that differ much.")
     return [" ".join(sentences)]
 
 

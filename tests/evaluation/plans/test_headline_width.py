@@ -9,9 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchmarks.bench_headline import Ground, K, ground, static
+from benchmarks.bench_headline import Ground, K, ground, ground_of, static
 from evaluation.estimates.from_audit import recall_estimates
-from evaluation.plans.headline_width import ExpectedQueries, beyond_pool
+from evaluation.plans.headline_width import UNEVEN, ExpectedQueries, beyond_pool
+from pooling.merging.choice import Choice
+from pooling.models import Query
 from pooling.runs.stored import import_run
 from pooling.texts.importing import import_documents, import_queries
 from tests.evaluation.plans.test_plans import planned
@@ -45,6 +47,20 @@ def test_all_judged_leaves_the_choice_of_queries_alone_and_few_finds_the_exact_b
     assert (queries(0.01).width() or 0) > 100 / 150 - 100 / 350
     few = np.ones(9)
     assert not ExpectedQueries(few, few, 0 * few, few, few).is_macro()
+
+
+def test_queries_that_differ_more_have_a_wider_headline() -> None:
+    for even in (queries(), queries(0.05, 5.0)):
+        assert (even.width(shape=UNEVEN) or 0) > (even.width() or 0) > (even.width(shape=10.0) or 0)
+
+
+def test_few_drawn_relevant_documents_leave_open_which_queries_were_asked_as_well() -> None:
+    # Nothing is expected of what is drawn, so that no campaign is a mean over queries.
+    few = queries(1e-9)
+    certain = np.ones(50)
+    whole = ExpectedQueries(2 * certain, certain, 0 * certain, 0 * certain, np.nan * certain).width() or 0
+    # Of 100 found and 50 missed any number may be missed besides: from 0 to 2/3, and above by half the width.
+    assert few.width() == pytest.approx(2 / 3 + whole / 2, abs=1e-3)
 
 
 def test_relevant_documents_grow_with_a_root_of_the_frame() -> None:
@@ -97,3 +113,46 @@ def test_the_expected_width_is_that_of_campaigns_on_cranfield(world: World) -> N
         (row,) = [row for row in told["budgets"] if row["is_planned"]]
         assert row["budget"] == budget
         assert row["widths"][0]["width"] < row["widths"][1]["width"] == pytest.approx(told["width"])
+
+
+FRAME, ASKED = 400, 40
+
+
+def uneven_runs() -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
+    """Three runs whose queries have from one to some hundred relevant documents, and these."""
+    random = np.random.default_rng(3)
+    names, documents = [f"u{at:02}" for at in range(ASKED)], [f"d{at:03}" for at in range(FRAME)]
+    numbers = np.exp(random.normal(np.log(10), 1.0, ASKED)).round().clip(1, FRAME // 2)
+    relevant = random.random((ASKED, FRAME)).argsort(axis=1) < numbers[:, None]
+    alike = random.normal(size=relevant.shape)
+    pairs = pl.DataFrame({"query_id": np.repeat(names, FRAME), "document_id": np.tile(documents, ASKED)})
+    scores = [2 * relevant + 0.7 * alike + 0.7 * random.normal(size=relevant.shape) for _ in range(3)]
+    runs = {f"run{at}": pairs.with_columns(score=one.ravel()) for at, one in enumerate(scores)}
+    return runs, pairs.filter(relevant.ravel())
+
+
+@pytest.mark.anywhere
+@pytest.mark.slow
+def test_campaigns_on_queries_that_differ_much_are_no_wider_than_the_upper_end(world: World) -> None:
+    runs, relevant = uneven_runs()
+    base = ground_of(runs, relevant, Choice(TOP, reach=FRAME, audit_share=0.5))
+    asked = relevant["query_id"].unique()
+    Query.objects.bulk_create(Query(collection=world.collection, external_id=one, text=one) for one in asked)
+    for name, run in runs.items():
+        path = world.folder / f"{name}.run"
+        lines = run.select(pl.format("{} Q0 {} 0 {} x", "query_id", "document_id", "score")).to_series()
+        path.write_text("\n".join(lines) + "\n")
+        import_run(world.collection, path)
+    in_pool = relevant.join(base.ordered, on=["query_id", "document_id"], how="semi").height
+    for drawn in (5, 10, 20):
+        headline = planned(
+            world,
+            runs=list(runs),
+            depth=TOP,
+            budget=ASKED * (TOP + drawn),
+            audit_share=drawn / (TOP + drawn),
+            reach=FRAME,
+            relevant_share=in_pool / base.ordered.height,
+        )["headline"]
+        assert headline["width_low"] < measured(base, drawn) < headline["width_high"] < 1
+        assert headline["sentences"][0].endswith("which allows for queries that differ much.")
