@@ -25,17 +25,15 @@ from pooling.pools.uncovered import merged_pools
 from pooling.tidying.kept import ARCHIVED_OR_DELETED, Kept
 from soundings.pages.next_step import Next, State, next_of
 
-# Kinds of jobs that are at work on a step, and what they make.
+# What jobs at work make that is a step, and their kinds.
 MAKING = {
-    "queries": "queries",
-    "documents": "documents",
-    "run": "runs",
-    "engine run": "runs",
-    "pool": "pool",
-    "campaign": "pool",
-    "queue": "queue",
-    "report": "report",
-    "release and measure": "report",
+    "queries": ("queries",),
+    "documents": ("documents",),
+    "runs": ("run", "engine run"),
+    "pool": ("pool", "extension", "campaign"),
+    "queue": ("queue", "campaign"),
+    "release": ("release and measure",),
+    "report": ("report", "release and measure"),
 }
 UNFINISHED = (Job.State.QUEUED, Job.State.RUNNING)
 
@@ -164,7 +162,8 @@ def with_state(collections: QuerySet[Collection]) -> QuerySet[Collection]:
     )
     reports = Report.objects.listed().filter(collection=OuterRef("pk"))
     pools = merged_pools(_of(Pool))
-    jobs = Job.objects.filter(collection=OuterRef("pk"), kind__in=MAKING, state__in=UNFINISHED).order_by("pk")
+    jobs = Job.objects.filter(collection=OuterRef("pk"), state__in=UNFINISHED).order_by("pk").values("pk")
+    making = {f"{made}_job": Subquery(jobs.filter(kind__in=kinds)[:1]) for made, kinds in MAKING.items()}
     return collections.annotate(
         has_queries=Exists(_of(Query)),
         has_texts=Exists(_of(Document).filter(text__isnull=False)),
@@ -182,8 +181,7 @@ def with_state(collections: QuerySet[Collection]) -> QuerySet[Collection]:
         newest_cutoffs=Subquery(reports.values("options__k")[:1]),
         newest_pool=Subquery(pools.values("pk")[:1]),
         newest_depth=Subquery(pools.values("depth")[:1]),
-        job=Subquery(jobs.values("pk")[:1]),
-        job_kind=Subquery(jobs.values("kind")[:1]),
+        **making,
     )
 
 
@@ -231,7 +229,7 @@ def state_of(collection: Any, queues: Sequence[QueueState]) -> State:
         is_measured=bool(collection.is_measured),
         fresh=frozenset(one.pk for one in queues if since and one.opened_at > since),
         deeper=_deeper(collection),
-        under_way=(collection.job, MAKING[collection.job_kind]) if collection.job else None,
+        under_way={made: job for made in MAKING if (job := getattr(collection, f"{made}_job"))},
     )
 
 
