@@ -25,7 +25,7 @@ def rows_of_many(count: int, which: str) -> str:
 
 
 def lines_of(title: str, words: str, mark: str = ",") -> list[str]:
-    """A title with `words` on a line of their own, where there are any: a phone is too narrow for both."""
+    """A title with `words` on a separate line, where there are any: a phone is too narrow for both on one."""
     return [f"{title}{mark}", words] if words else [title]
 
 

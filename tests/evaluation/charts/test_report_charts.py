@@ -169,7 +169,7 @@ def test_of_many_runs_a_picture_has_rows_for_some_and_says_which() -> None:
     ):
         svg = charts.to_svg(chart).decode()
         assert [name for name in names if f">{name}</text>" in svg] == drawn
-        # On a line of their own: a phone is too narrow for more.
+        # On a separate line: a phone is too narrow for more.
         assert f">{words}</t" in svg
 
 
