@@ -301,7 +301,7 @@ def test_extending_leaves_no_worse_sentence_and_every_page_agrees_with_the_truth
     assert said(campaign, campaign.measure("run begun"), queue, rankings) == new
     campaign.judge(queue)
     last = said(campaign, campaign.measure("run judged"), queue, rankings)
-    # Limits over so few queries reach further towards a half where what the labels leave open is less.
+    # The limits over queries reach further towards a half; those of the labels alone, before, do not.
     assert width(last, "first") < 1.35 * width(new, "first")
     assert width(last, "second") < width(new, "second") / 1.5
 
