@@ -29,7 +29,10 @@ function stopShowing() {
   for (const button of document.querySelectorAll("[data-working]")) delete button.dataset.working;
 }
 
-// What was refused can be far below what fits on the screen.
-const refused = document.querySelector("[data-refused], main [aria-invalid=true]");
+// What was refused can be far below what fits on the screen. A sentence above a form that begins with the focus
+// in a field, such as that of signing in, leaves it there: it is in sight, and the field is what people want.
+const refused = document.querySelector(
+  document.querySelector("main [autofocus]") ? "main [aria-invalid=true]" : "[data-refused], main [aria-invalid=true]",
+);
 refused?.focus();
 refused?.scrollIntoView({ block: "center" });

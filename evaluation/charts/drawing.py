@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.charts import line_ends
-from evaluation.charts.tables import HIGHEST, MOST_RUN_ROWS, rows_of_many, with_row
+from evaluation.charts.tables import HIGHEST, MOST_RUN_ROWS, lines_of, rows_of_many, with_row
 from pooling.heavy import alt, pd
 from pooling.interface.charting import DARK, LIGHT, Theme, finished, to_pdf, to_png, to_svg
 
@@ -67,8 +67,7 @@ def recall_curve(
     share = {"title": title, "scale": _share_scale(curve)}
     cutoffs, bounds = curve["k"].nunique(), _has_bounds(curve)
     if cutoffs == 1:
-        if words := rows_of_many(len(runs), HIGHEST):
-            share["title"] = f"{title}, {words}"
+        share["title"] = lines_of(title, rows_of_many(len(runs), HIGHEST))
         runs = with_row(curve.set_index("run")["mean"])
         curve = curve[curve["run"].isin(runs)]
         look = replace(look, runs=runs)

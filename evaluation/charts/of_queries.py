@@ -17,6 +17,7 @@ from evaluation.charts.tables import (
     MOST_RUN_ROWS,
     bin_edges,
     coverage_cells,
+    lines_of,
     relevant_bins,
     rows_of_many,
     with_row,
@@ -53,8 +54,8 @@ def distribution_chart(
     values, and a box hides how many of them are exactly 0 or 1. table: as `distribution_table` gives it.
     """
     theme = DARK if dark else LIGHT
-    if words := rows_of_many(len(table), HIGHEST):
-        table, title = table.head(MOST_RUN_ROWS), f"{title}, {words}"
+    titles = lines_of(title, rows_of_many(len(table), HIGHEST))
+    table = table.head(MOST_RUN_ROWS)
     scale = alt.Scale(domain=[-0.04, 1.04], nice=False)
     axis = alt.Axis(format=".1f", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     names = alt.Axis(labelLimit=130 if narrow else 280, grid=False)
@@ -62,7 +63,7 @@ def distribution_chart(
     thick = 9 if len(table) > 12 else 14
 
     def at(column: str) -> alt.X:
-        return alt.X(f"{column}:Q", title=title, scale=scale, axis=axis)
+        return alt.X(f"{column}:Q", title=titles, scale=scale, axis=axis)
 
     base = alt.Chart(table.assign(zero=0.0, one=1.0)).encode(y=run)
     sizes = alt.Scale(domain=[0, 1], range=[0, 420])
@@ -125,10 +126,10 @@ def gains_chart(
     return finished(layers, GAINS_SIZES[narrow], theme)
 
 
-def _over_queries(count: int, order: str) -> alt.X:
+def _over_queries(count: int, order: str, words: str = "") -> alt.X:
     return alt.X(
         "start:Q",
-        title=f"{counted(count, 'query')}, {order}",
+        title=lines_of(f"{counted(count, 'query')}, {order}", words, ";"),
         scale=alt.Scale(domain=[0, max(count, 1)], nice=False),
         axis=alt.Axis(format=",d", grid=False, tickMinStep=1),
     )
@@ -218,7 +219,7 @@ def coverage_chart(
     cells = merged(coverage_cells(table))
     each = len(table) / max(len(bin_edges(len(table))) - 1, 1)
     mean = "" if each <= 1 else f" (means of about {round(each)})"
-    across = _over_queries(len(table), f"the least judged first{mean}{words and f'; {words}'}")
+    across = _over_queries(len(table), f"the least judged first{mean}", words)
     run = alt.Y(
         "run:N",
         sort=list(runs),

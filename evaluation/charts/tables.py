@@ -24,6 +24,11 @@ def rows_of_many(count: int, which: str) -> str:
     return f"the {MOST_RUN_ROWS} of {count:,} runs {which}" if count > MOST_RUN_ROWS else ""
 
 
+def lines_of(title: str, words: str, mark: str = ",") -> list[str]:
+    """A title with `words` on a separate line, where there are any: a phone is too narrow for both on one."""
+    return [f"{title}{mark}", words] if words else [title]
+
+
 def with_row(means: pd.Series, *, least: bool = False) -> list[str]:
     """The runs with a row, of the highest means or the least, in the order of `means`; missing ones last."""
     ranked = set(means.sort_values(ascending=least, kind="stable").index[:MOST_RUN_ROWS])

@@ -183,8 +183,8 @@ def cautions(reports: Sequence[Report], *, with_estimates: bool = False) -> list
     scored = [one.result["queries"]["scored"] for one in reports]
     if len(set(scored)) > 1:
         sentences.append(
-            f"The reports are over {min(scored):,} to {counted(max(scored), 'query')} with a relevant label: "
-            "part of a change may be the queries that were added."
+            f"The means are over {min(scored):,} to {counted(max(scored), 'query')}: part of a change may be "
+            "the queries that are in some of them only."
         )
     return sentences
 

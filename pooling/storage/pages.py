@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -189,6 +189,7 @@ def upload(
         can_contradict = asks is not None and asks(collection)
         if not (wants_preview or can_contradict or len(files) > 1):
             return go_on(request, take_in(collection, kind, files[0], user=user, **options))
+        large = uploads.are_large(files)
     except refusals() as error:
         show_problem(form, error)
         return None
@@ -196,7 +197,7 @@ def upload(
     problems: list[Exception] = []
     unread: list[UploadedFile[Any]] = []
     has_preview = wants_preview or can_contradict
-    for file, is_large in zip(files, uploads.are_large(files), strict=True):
+    for file, is_large in zip(files, large, strict=True):
         if is_large and not has_preview:
             unread.append(file)
             continue
@@ -209,13 +210,8 @@ def upload(
         return None
     if wants_preview or (can_contradict and any(one.asks for one in previews)):
         return _page(request, collection, previews, section)
-    jobs = [
-        import_later(
-            collection, kind, uploads.keep(file), file_name=file.name or "upload", user=user, **options
-        )
-        for file in unread
-    ]
-    return _import_previewed(request, collection, kind, [one.staged for one in previews], jobs=jobs)
+    names = [one.staged for one in previews]
+    return _import_previewed(request, collection, kind, names, unread=unread, options=options)
 
 
 def _show_problems(
@@ -225,6 +221,8 @@ def _show_problems(
     for one in previews:
         uploads.discard(signing.loads(one.staged, salt=SALT)["upload"])
     for problem in problems[:MOST_NAMED]:
+        if count > 1 and "name" in getattr(problem, "fields", ()):  # a field that works for one file only
+            problem = InputError(str(problem), field="file")
         show_problem(form, problem)
     if (more := len(problems) - MOST_NAMED) > 0:
         form.add_error("file", f"{more:,} more of these files {plural(more, 'has', 'have')} errors.")
@@ -286,20 +284,25 @@ def _import_previewed(
     kind: str,
     names: Sequence[str],
     *,
-    jobs: Sequence[Job] = (),
+    unread: Sequence[UploadedFile[Any]] = (),
+    options: Mapping[str, Any] = {},
 ) -> HttpResponse:
-    """jobs: those of other files that came with them."""
-    outcomes: list[Result | Job] = []
+    """unread: files that came with them, for the background, and their options."""
+    user, outcomes = person(request), list[Result | Job]()
     try:
         for one in names:
-            outcomes.append(import_staged(collection, kind, one, user=person(request)))
+            outcomes.append(import_staged(collection, kind, one, user=user))
+        for file in unread:
+            kept, name = uploads.keep(file), file.name or "upload"
+            outcomes.append(import_later(collection, kind, kept, file_name=name, user=user, **options))
     except refusals() as error:
-        _say(request, [*outcomes, *jobs])
+        _say(request, outcomes)
         messages.error(request, str(error))
-        if later := len(names) - len(outcomes) - 1:
-            messages.error(request, f"{counted(later, 'file')} after that were not imported.")
+        if later := len(names) + len(unread) - len(outcomes) - 1:
+            were = plural(later, "was", "were")
+            messages.error(request, f"{counted(later, 'file')} after that {were} not imported.")
         return redirect(request.path)
-    return _done(request, collection, [*outcomes, *jobs])
+    return _done(request, collection, outcomes)
 
 
 def _done(request: HttpRequest, collection: Collection, outcomes: Sequence[Result | Job]) -> HttpResponse:

@@ -6,17 +6,15 @@ from django.db.models import QuerySet
 
 from pooling.models import Job
 
-# Kinds of jobs that are at work on a step, and what they make.
+# What jobs at work make that is a step, and their kinds.
 MAKING = {
-    "queries": "queries",
-    "documents": "documents",
-    "run": "runs",
-    "engine run": "runs",
-    "pool": "pool",
-    "campaign": "pool",
-    "queue": "queue",
-    "report": "report",
-    "release and measure": "report",
+    "queries": ("queries",),
+    "documents": ("documents",),
+    "runs": ("run", "engine run"),
+    "pool": ("pool", "extension", "campaign"),
+    "queue": ("queue", "campaign"),
+    "release": ("release and measure",),
+    "report": ("report", "release and measure"),
 }
 SENTENCES = {
     "queries": "Queries are being imported.",
@@ -24,12 +22,12 @@ SENTENCES = {
     "runs": "A run is being imported.",
     "pool": "A pool is being built.",
     "queue": "A queue is being opened.",
+    "release": "The labels are being released and measured.",
     "report": "A report is being made.",
 }
 
 
-def jobs_at_work(made: str = "") -> QuerySet[Job]:
-    """Jobs that make this, or anything, and are not finished, the first of them first."""
-    kinds = [kind for kind, makes in MAKING.items() if made in ("", makes)]
+def jobs_at_work(made: str) -> QuerySet[Job]:
+    """Jobs that make this and are not finished, the first of them first."""
     states = (Job.State.QUEUED, Job.State.RUNNING)
-    return Job.objects.filter(kind__in=kinds, state__in=states).order_by("pk")
+    return Job.objects.filter(kind__in=MAKING[made], state__in=states).order_by("pk")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -47,8 +48,8 @@ class State:
     opened after it. unreleased: judgments and imported labels after it. audit_answered: the audit of the
     newest queue is. unopened: newest pool without a queue. of_found: the newest report,
     where its recall is of what was found and no pool has an audit. deeper: what the newest report would have
-    done where its K had to be small because nobody judged deeper. under_way: the first job at work on a step,
-    and what it makes: queries, documents, runs, pool, queue or report. canary: one that checks each new run.
+    done where its K had to be small because nobody judged deeper. under_way: the first job that makes each of
+    queries, documents, runs, pool, queue, release and report. canary: one that checks each new run.
     paused: queues that the person who looks may be paused in.
     """
 
@@ -70,7 +71,7 @@ class State:
     unsettled: UnsettledPair | None = None
     of_found: int | None = None
     deeper: NextMove | None = None
-    under_way: tuple[int, str] | None = None
+    under_way: Mapping[str, int] = field(default_factory=dict)
     canary: str = ""
     paused: frozenset[int] = frozenset()
 
@@ -103,12 +104,10 @@ def next_of(state: State) -> Next:
 
 def _waits(state: State, made: str, sentence: str = "") -> Next | None:
     """That a job makes what is next."""
-    job, makes = state.under_way or (0, "")
-    return (
-        Next(sentence or SENTENCES[made], "See how far it is", reverse("job", args=[job]))
-        if makes == made
-        else None
-    )
+    job = state.under_way.get(made)
+    if job is None:
+        return None
+    return Next(sentence or SENTENCES[made], "See how far it is", reverse("job", args=[job]))
 
 
 def _to_import(state: State) -> Next | None:
@@ -144,6 +143,8 @@ def _to_release(state: State) -> Next | None:
     queue = next((one for one in state.queues if one.is_open or one.settled), None)
     if state.released and (queue is None or queue.pk not in state.fresh):
         return None
+    if waits := _waits(state, "release"):
+        return waits
     if not state.queues and state.judged:
         return _released("The judgments of queues that were put away are labels: enough to release.")
     if queue is None or not (state.judged or queue.settled):
@@ -180,10 +181,13 @@ def _to_cover(state: State) -> Next | None:
     if state.unopened:
         pool, name = state.unopened
         url = f"{_url(state, 'queue_new')}?pool={pool}"
-        return Next(f"The pairs of “{name}” are in no queue yet.", "Open a queue", url)
+        waits = _waits(state, "queue")
+        return waits or Next(f"The pairs of “{name}” are in no queue yet.", "Open a queue", url)
     uncovered = state.uncovered
     if uncovered is None or uncovered.pairs == 0:
         return None
+    if waits := _waits(state, "pool"):
+        return waits
     url = reverse("pool_extend", args=[state.slug, uncovered.pool])
     if uncovered.pairs is None:
         return Next(f"{uncovered.run} is in no pool yet.", "Pool its pairs", url)
@@ -208,7 +212,7 @@ def _to_settle(state: State) -> Next | None:
         )
     if state.unreleased:
         labels = counted(state.unreleased, "new label")
-        return _released(f"{labels} since “{state.released}”: release again.")
+        return _waits(state, "release") or _released(f"{labels} since “{state.released}”: release again.")
     if pair:
         takes = f"{pair.first} against {pair.second} takes about {pair.count:,} in all"
         return Next(f"Add queries: {takes}.", "Import queries", _url(state, "queries"))

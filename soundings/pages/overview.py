@@ -151,7 +151,10 @@ def with_state(collections: QuerySet[Collection]) -> QuerySet[Collection]:
     )
     reports = Report.objects.listed().filter(collection=OuterRef("pk"))
     pools = merged_pools(_of(Pool))
-    jobs = jobs_at_work().filter(collection=OuterRef("pk"))
+    making = {
+        f"{made}_job": Subquery(jobs_at_work(made).filter(collection=OuterRef("pk")).values("pk")[:1])
+        for made in MAKING
+    }
     return collections.annotate(
         has_queries=Exists(_of(Query)),
         has_texts=Exists(_of(Document).filter(text__isnull=False)),
@@ -169,8 +172,7 @@ def with_state(collections: QuerySet[Collection]) -> QuerySet[Collection]:
         newest_cutoffs=Subquery(reports.values("options__k")[:1]),
         newest_pool=Subquery(pools.values("pk")[:1]),
         newest_depth=Subquery(pools.values("depth")[:1]),
-        job=Subquery(jobs.values("pk")[:1]),
-        job_kind=Subquery(jobs.values("kind")[:1]),
+        **making,
     )
 
 
@@ -218,7 +220,7 @@ def state_of(collection: Any, queues: Sequence[QueueState]) -> State:
         is_measured=bool(collection.is_measured),
         fresh=frozenset(one.pk for one in queues if since and one.opened_at > since),
         deeper=_deeper(collection),
-        under_way=(collection.job, MAKING[collection.job_kind]) if collection.job else None,
+        under_way={made: job for made in MAKING if (job := getattr(collection, f"{made}_job"))},
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.world import World
 
@@ -47,6 +47,18 @@ def test_a_refused_form_below_the_fold_goes_to_its_field(page_of: Callable[..., 
     page.get_by_role("button", name="Make it a gold question").click()
     expect(page.get_by_label("Query id")).to_be_focused()
     expect(page.get_by_text("There is no query “q99” in the collection.")).to_be_in_viewport()
+
+
+def test_a_refused_sign_in_leaves_the_focus_in_its_first_field(
+    context: Callable[..., BrowserContext], world: World
+) -> None:
+    page = context().new_page()
+    page.goto("/sign-in/")
+    page.get_by_label("User name").fill("ada")
+    page.get_by_label("Password").fill("not hers")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("Wrong name or password.")).to_be_in_viewport()
+    expect(page.get_by_label("User name")).to_be_focused()
 
 
 def test_long_names_never_widen_a_page(page_of: Callable[..., Page], world: World) -> None:

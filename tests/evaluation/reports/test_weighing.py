@@ -183,6 +183,7 @@ def test_the_counts_of_a_weighted_report_are_of_the_queries_in_its_means(world: 
     assert words.count("2 of 3 queries scored, 1 outside the draw") == 2
     assert "2 of 3 queries (1 outside the draw) · missing = 0" in words
     assert "3 of 3 queries" not in words
+    assert cautions([plain, weighted])[-1].startswith("The means are over 2 to 3 queries: part of a change")
 
 
 def report_words(world: World, report: Report) -> str:

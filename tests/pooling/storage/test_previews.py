@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from errno import ENOSPC
 
 import pytest
 from django.core.files.storage import default_storage
@@ -122,8 +123,24 @@ def test_two_files_of_one_name_are_refused_together(world: World, ada: Client) -
     assert not world.collection.runs.exists()
 
 
-def test_where_one_is_refused_after_its_preview_those_left_are_counted(world: World, ada: Client) -> None:
-    files = [SimpleUploadedFile(f"{name}.run", run_text(ALPHA).encode()) for name in "abcd"]
+def test_a_taken_name_of_one_of_several_files_is_refused_where_the_files_are(
+    world: World, ada: Client
+) -> None:
+    address = reverse("run_import", args=["harbour"])
+    ada.post(address, {"file": upload("run_import")})
+    page = ada.post(address, {"file": [upload("run_import"), SimpleUploadedFile("b.run", b"q1 Q0 d1 1 2 t")]})
+    (name,) = page.context["form"].errors
+    assert name == "file"
+    assert page.context["form"].errors["file"][0].startswith("Run “alpha” already exists")
+
+
+@pytest.mark.parametrize(
+    ("names", "left"), [("abcd", "2 files after that were"), ("abc", "1 file after that was")]
+)
+def test_where_one_is_refused_after_its_preview_those_left_are_counted(
+    names: str, left: str, world: World, ada: Client
+) -> None:
+    files = [SimpleUploadedFile(f"{name}.run", run_text(ALPHA).encode()) for name in names]
     address = reverse("run_import", args=["harbour"])
     shown = ada.post(address, {"file": files, "preview": "1"}).context["previews"]
     ada.post(address, {"file": SimpleUploadedFile("b.run", run_text(BETA).encode())})
@@ -131,7 +148,22 @@ def test_where_one_is_refused_after_its_preview_those_left_are_counted(world: Wo
     listed = [str(message) for message in page.context["messages"]]
     assert any("Run “a”" in one for one in listed)
     assert any("Run “b” already exists" in one for one in listed)
-    assert "2 files after that were not imported." in listed
+    assert f"{left} not imported." in listed
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_large_files_that_find_no_room_are_refused_with_the_reason(
+    count: int, world: World, ada: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(name: str, content: object) -> str:
+        raise OSError(ENOSPC, "No space left on device")
+
+    settings.BACKGROUND_UPLOAD_BYTES = 10
+    monkeypatch.setattr(default_storage, "save", full)
+    files = [SimpleUploadedFile(f"{number}.run", run_text(ALPHA).encode()) for number in range(count)]
+    page = ada.post(reverse("run_import", args=["harbour"]), {"file": files}, follow=True)
+    assert page.status_code == 200
+    assert "The server&#x27;s disk is full." in page.content.decode()
 
 
 def test_files_that_are_large_together_are_read_up_to_the_bound(

@@ -71,6 +71,7 @@ def main_pages() -> dict[str, str]:
     pages = {name: reverse(name, args=[SLUG]) for name in (*collections, *results, "prelabelers")}
     of_report = ("report", "report_comparisons", "report_where", "report_queries", "report_charts")
     pages |= {name: reverse(name, args=[report.pk]) for name in of_report}
+    pages["report_comparisons"] += "?a=bm25&b=lsa"  # no unjudged document tells the best two apart
     pages["quality"] = reverse("quality", args=[Queue.objects.earliest("pk").pk])
     return pages
 

@@ -68,17 +68,38 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
         "/queues/7/adjudication/",
     ),
     (RELEASED, "“v1” is not measured yet.", "/c/reports/new/"),
-    ({**RELEASED, "under_way": (3, "report")}, "“v1” is being measured.", "/jobs/3/"),
-    ({"under_way": (3, "queries")}, "Queries are being imported.", "/jobs/3/"),
-    ({"queries": True, "under_way": (3, "documents")}, "Documents are being imported.", "/jobs/3/"),
-    ({"queries": True, "under_way": (3, "runs")}, "There are no documents yet.", "/c/documents/"),
+    ({**RELEASED, "under_way": {"report": 3}}, "“v1” is being measured.", "/jobs/3/"),
+    ({"under_way": {"queries": 3}}, "Queries are being imported.", "/jobs/3/"),
+    ({"queries": True, "under_way": {"documents": 3}}, "Documents are being imported.", "/jobs/3/"),
+    ({"queries": True, "under_way": {"runs": 3}}, "There are no documents yet.", "/c/documents/"),
     (
-        {"queries": True, "documents": True, "under_way": (3, "runs")},
+        {"queries": True, "documents": True, "under_way": {"runs": 3}},
         "A run is being imported.",
         "/jobs/3/",
     ),
-    ({**IMPORTED, "under_way": (3, "pool")}, "A pool is being built.", "/jobs/3/"),
-    ({**IMPORTED, "pools": True, "under_way": (3, "queue")}, "A queue is being opened.", "/jobs/3/"),
+    ({**IMPORTED, "under_way": {"pool": 3}}, "A pool is being built.", "/jobs/3/"),
+    ({**IMPORTED, "pools": True, "under_way": {"queue": 3}}, "A queue is being opened.", "/jobs/3/"),
+    ({**RELEASED, "under_way": {"runs": 2, "report": 3}}, "“v1” is being measured.", "/jobs/3/"),
+    (
+        {**JUDGED, "under_way": {"release": 3}},
+        "The labels are being released and measured.",
+        "/jobs/3/",
+    ),
+    (
+        {**MEASURED, "unreleased": 12, "under_way": {"release": 3}},
+        "The labels are being released and measured.",
+        "/jobs/3/",
+    ),
+    (
+        {**MEASURED, "unopened": (3, "June, version 2"), "under_way": {"queue": 3}},
+        "A queue is being opened.",
+        "/jobs/3/",
+    ),
+    (
+        {**MEASURED, "uncovered": UncoveredRun("minilm", 3, 101), "under_way": {"pool": 3}},
+        "A pool is being built.",
+        "/jobs/3/",
+    ),
     (
         {**MEASURED, "queues": (queue(20),), "fresh": frozenset({7}), "unreleased": 20},
         "Left to judge: 180 of 200 pairs of “June”.",
@@ -154,6 +175,7 @@ def test_the_overview_leads_to_the_job_that_makes_what_is_next(
 ) -> None:
     empty = Collection.objects.create(slug="empty", name="Empty")
     Membership.objects.create(collection=empty, user=world.ada, role=Role.ADMIN)
+    Job.objects.create(collection=empty, kind="documents", state=Job.State.QUEUED)
     job = Job.objects.create(collection=empty, kind="queries", state=state)
     client.force_login(world.ada)
     page = client.get("/collections/empty/").content.decode()

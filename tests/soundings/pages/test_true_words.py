@@ -301,7 +301,8 @@ def test_extending_leaves_no_worse_sentence_and_every_page_agrees_with_the_truth
     assert said(campaign, campaign.measure("run begun"), queue, rankings) == new
     campaign.judge(queue)
     last = said(campaign, campaign.measure("run judged"), queue, rankings)
-    assert width(last, "first") < 1.25 * width(new, "first")
+    # The limits over queries reach further towards a half; those of the labels alone, before, do not.
+    assert width(last, "first") < 1.35 * width(new, "first")
     assert width(last, "second") < width(new, "second") / 1.5
 
 
