@@ -149,7 +149,7 @@ def headline_sentences(headline: ExpectedHeadline, reach: int | None) -> list[st
         )
     if not reach and not of["is_whole"]:
         sentences.append("Relevant documents below the depth are not in it: give a reach.")
-    if reach and headline["width_low"] != headline["width_high"]:
+    if reach and headline["width"] != headline["width_high"]:
         sentences.append("Plan with the upper end, which allows for queries that differ much.")
     return [" ".join(sentences)]
 

@@ -355,9 +355,7 @@ def earlier_verdicts(pool: Pool) -> dict[tuple[int, int], list[str]]:
 def open_or_start(
     pool: Pool, options: QueueOptions, *, name: str | None = None, user: User | None = None
 ) -> Queue | Job:
-    """Open a small pool's queue now and a large one's by a job, refusing now what needs no pairs, and what
-    would have none to judge."""
-    refuse_nothing_open(pool, options)
+    """Open a small pool's queue now and a large one's by a job, refusing now what needs no pairs."""
     if (pool.pair_count if options.adaptive else pool.chosen_count) <= settings.BACKGROUND_QUEUE_PAIRS:
         return open_queue(pool, name=name, user=user, **vars(options))
     chosen = asdict(options.checked(pool))
@@ -371,13 +369,17 @@ class QueueOpened(QueueResult):
     pairs: int
 
 
+# Of a queue without pairs, which a script may open in passing; the page refuses it.
+SETTLED = " Earlier judgments or gold questions settle them all; for second opinions, ask for more per pair."
+
+
 def opening_result(queue: Queue) -> QueueOpened:
     pairs = pairs_left(queue)
     return {
         "id": queue.pk,
         "name": queue.name,
         "pairs": pairs,
-        "detail": f"Queue “{queue.name}”: {counted(pairs, 'pair')} to judge.",
+        "detail": f"Queue “{queue.name}”: {counted(pairs, 'pair')} to judge.{'' if pairs else SETTLED}",
         "url": reverse("queue", args=[queue.pk]),
     }
 

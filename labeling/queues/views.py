@@ -29,6 +29,7 @@ from labeling.queues.opening import (
     nothing_left,
     nothing_open,
     open_or_start,
+    refuse_nothing_open,
     waiting_elsewhere,
 )
 from labeling.queues.options import QueueOptions, options_from
@@ -182,8 +183,9 @@ def queue_new(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         try:
-            options, name = options_from(values), values["name"]
-            opened = open_or_start(values["pool"], options, name=name, user=person(request))
+            pool, options = values["pool"], options_from(values)
+            refuse_nothing_open(pool, options)
+            opened = open_or_start(pool, options, name=values["name"], user=person(request))
             return redirect(opened)
         except refusals() as error:
             show_problem(form, error)

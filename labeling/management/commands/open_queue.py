@@ -10,7 +10,7 @@ from labeling.adaptive.state import pairs_left
 from labeling.exposure.use import WHAT_ASSISTING_DOES, PrelabelUse, change_use, checked_use
 from labeling.gold.options import GoldOptions
 from labeling.models import PrelabelMode
-from labeling.queues.opening import open_queue, refuse_nothing_open
+from labeling.queues.opening import SETTLED, open_queue
 from labeling.queues.options import QueueOptions, options_from
 from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
@@ -70,7 +70,6 @@ class Command(InputCommand):
         checked_use(collection, use)
         with progress_bar("Opening") as progress:
             chosen = options_from(options)
-            refuse_nothing_open(pool, chosen)
             queue = open_queue(pool, name=options["name"], progress=progress, **vars(chosen))
         if use != PrelabelUse():
             change_use(queue, use, understood=True)
@@ -83,6 +82,7 @@ class Command(InputCommand):
             order += f", which starts from the scores of {queue.selection.prior}"
         self.stdout.write(
             f"Queue {queue.pk}, “{queue.name}”: {counted(pairs, 'pair')}, {each}, seed {queue.seed}{order}."
+            f"{'' if pairs else SETTLED}"
         )
         if use.mode == PrelabelMode.ASSIST:
             self.stdout.write(f"Pre-labels of {use.prelabeler} are shown. {WHAT_ASSISTING_DOES}")

@@ -12,6 +12,7 @@ import pytest
 from benchmarks.bench_headline import Ground, K, ground, ground_of, static
 from evaluation.estimates.from_audit import recall_estimates
 from evaluation.plans.headline_width import UNEVEN, ExpectedQueries, beyond_pool
+from evaluation.plans.words import headline_sentences
 from pooling.merging.choice import Choice
 from pooling.models import Query
 from pooling.runs.stored import import_run
@@ -61,6 +62,23 @@ def test_few_drawn_relevant_documents_leave_open_which_queries_were_asked_as_wel
     whole = ExpectedQueries(2 * certain, certain, 0 * certain, 0 * certain, np.nan * certain).width() or 0
     # Of 100 found and 50 missed any number may be missed besides: from 0 to 2/3, and above by half the width.
     assert few.width() == pytest.approx(2 / 3 + whole / 2, abs=1e-3)
+
+
+@pytest.mark.parametrize(("likely", "is_said"), [(0.2, True), (0.3, False)])
+def test_the_upper_end_is_pointed_to_only_where_it_is_not_the_likely_width(
+    likely: float, is_said: bool
+) -> None:
+    headline: Any = {
+        "k": 10,
+        "reaches": [{"is_whole": False, "documents": 300.0}],
+        "has_audit": True,
+        "is_macro": True,
+        "width": likely,
+        "width_low": 0.1,
+        "width_high": 0.3,
+    }
+    (sentence,) = headline_sentences(headline, REACH)
+    assert ("Plan with the upper end" in sentence) == is_said
 
 
 def test_relevant_documents_grow_with_a_root_of_the_frame() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
@@ -63,7 +63,7 @@ def test_what_is_refused_is_refused_before_a_job_is_made(pool: Pool) -> None:
     assert not Job.objects.exists()
 
 
-def test_a_queue_that_would_have_nothing_to_judge_is_refused_on_page_call_and_command(
+def test_a_queue_that_would_have_nothing_to_judge_is_refused_on_its_page_and_explained_by_the_command(
     world: World, client: Client
 ) -> None:
     queue = make_queue(world)
@@ -74,12 +74,25 @@ def test_a_queue_that_would_have_nothing_to_judge_is_refused_on_page_call_and_co
     client.force_login(world.ada)
     page = client.post(reverse("queue_new", args=["harbour"]), {"pool": pool.pk, "judgments_per_item": 1})
     assert nothing in page.content.decode()
-    call = client.post(f"/api/pools/{pool.pk}/queue/", {}, "application/json")
-    assert (call.status_code, nothing in call.json()["detail"]) == (400, True)
-    with pytest.raises(CommandError, match=nothing):
-        call_command("open_queue", "harbour", "again")
     assert Queue.objects.count() == queues
-    call_command("open_queue", "harbour", "again", "--judgments-per-item", "2", stdout=StringIO())
+    # A script that opens a queue in passing goes on.
+    call_command("open_queue", "harbour", "again", stdout=(output := StringIO()))
+    assert "“again”: 0 pairs, 1 judgment each" in output.getvalue()
+    assert output.getvalue().endswith("settle them all; for second opinions, ask for more per pair.\n")
+    Queue.objects.get(name="again").delete()
+    call = client.post(f"/api/pools/{pool.pk}/queue/", {}, "application/json")
+    assert call.status_code == 201
+    call_command(
+        "open_queue",
+        "harbour",
+        "again",
+        "--name",
+        "two",
+        "--judgments-per-item",
+        "2",
+        stdout=(output := StringIO()),
+    )
+    assert "settle them all" not in output.getvalue()
 
 
 def test_a_job_that_fails_half_way_leaves_no_queue(
