@@ -29,7 +29,7 @@ IN_STATEMENT = ("query", "k", "vector")
 # What is quoted or a comment, where nothing can be put in.
 # What is quoted without an end goes on to the end.
 _QUOTED = re.compile(
-    r"'(?:[^']|'')*+(?:'|\Z)|\"(?:[^\"]|\"\")*+(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)"
+    r"'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"]|\"\")*(?:\"|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)"
     r"|(?<![\w$])\$(?P<tag>\w*)\$(?:.*?\$(?P=tag)\$|.*)",
     re.DOTALL,
 )
