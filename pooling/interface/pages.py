@@ -117,14 +117,7 @@ def _salt(request: HttpRequest) -> str:
 
 def page_of(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], per_page: int = PER_PAGE) -> Page[Any]:
     """The page of a list that the address asks for; a page out of range is the nearest one."""
-    return numbered_page(rows, request.GET.get("page"), per_page)
-
-
-def numbered_page(
-    rows: QuerySet[Any] | Sequence[Any], number: str | int | None, per_page: int = PER_PAGE
-) -> Page[Any]:
-    """None is the first page, a number out of range the nearest one."""
-    return Paginator(rows, per_page).get_page(number)
+    return Paginator(rows, per_page).get_page(request.GET.get("page"))
 
 
 def page_here(request: HttpRequest, page: str) -> str:

@@ -44,13 +44,14 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
         if "detail" in result:
             say_done(request, result)
         return HttpResponseClientRedirect(result["url"]) if partial else redirect(result["url"])
+    name = kind_of(job).begins_at
     context = {
         "job": job,
         "collection": job.collection,
         "section": "jobs",
         "title": kind_of(job).title,
         "stages": stages_of(job),
-        "begins_at": _begins_at(job),
+        "begins_at": reverse(name, args=[job.collection.slug]) if name else "",
         "can_be_resumed": can_be_resumed(job),
         "can_be_cancelled": can_be_cancelled(job),
         "is_being_cancelled": is_being_cancelled(job),
@@ -58,12 +59,6 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
     }
     template = "pooling/_job.html" if partial else "pooling/job.html"
     return render(request, template, context, status=STOP_POLLING if partial and job.is_finished else 200)
-
-
-def _begins_at(job: Job) -> str:
-    """The page where such work is started, to start it again; nothing where there is none."""
-    name = kind_of(job).begins_at
-    return reverse(name, args=[job.collection.slug]) if name else ""
 
 
 @login_required
