@@ -14,6 +14,7 @@ from __future__ import annotations
 from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, _ArgumentGroup
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
 # What the database can count; no run is as deep.
@@ -175,6 +176,18 @@ class NumbersByName(Action):
         if not name or not given:
             raise ArgumentError(self, f"{values!r} is not {self.metavar} with a whole number of 1 or more")
         setattr(namespace, self.dest, {**(getattr(namespace, self.dest) or {}), **given})
+
+
+def add_file(
+    parser: ArgumentParser | _ArgumentGroup,
+    name: str,
+    help: str,
+    *,
+    metavar: str | tuple[str, ...] = "FILE",
+    **more: Any,
+) -> None:
+    """Add an argument that takes paths; more: as `add_argument` takes it."""
+    parser.add_argument(name, metavar=metavar, type=Path, help=help, **more)
 
 
 def add_option_arguments(

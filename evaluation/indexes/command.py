@@ -26,6 +26,7 @@ from pooling.formats.registry import name_of
 from pooling.formats.sources import require_file
 from pooling.interface.charting import to_png, to_svg
 from pooling.interface.terminal import Writer
+from pooling.options import add_file
 from pooling.ranking.chunks import Chunks
 
 # Options that have no meaning where there are no labels, as they are written.
@@ -56,27 +57,24 @@ def add_against_arguments(parser: ArgumentParser) -> None:
     parser.conflict_handler = "resolve"  # Django's commands have a --settings, which this one does not need
     parser.set_defaults(settings=None)
     group = parser.add_argument_group("approximate runs")
-    group.add_argument(
+    add_file(
+        group,
         "--against",
+        "recall of the runs against this exact one, at the same K; there are no QRELS then",
         metavar="EXACT_RUN",
-        type=Path,
-        help="recall of the runs against this exact one, at the same K; there are no QRELS then",
     )
-    group.add_argument(
+    add_file(
+        group,
         "--settings",
+        "CSV with run,latency_ms and parameters: recall against latency, and the Pareto front",
         dest="index_settings",
-        metavar="FILE",
-        type=Path,
-        help="CSV with run,latency_ms and parameters: recall against latency, and the Pareto front",
     )
     group.add_argument(
         "--target",
         metavar="MEASURE=VALUE",
         help="which setting is the cheapest to reach it, for instance recall@10=0.95",
     )
-    group.add_argument(
-        "--chart", metavar="FILE", type=Path, help="recall against latency as a picture: .svg or .png"
-    )
+    add_file(group, "--chart", "recall against latency as a picture: .svg or .png")
 
 
 def refuse_without_exact_run(options: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ from evaluation.scoring.spans import SpanEvaluation, evaluate_spans, is_of_spans
 from pooling.chunks.maps import ChunkMap, read_map
 from pooling.formats.cells import table_text
 from pooling.inputs.reading import qrels_frame
+from pooling.options import add_file
 from pooling.ranking.chunks import Chunks
 
 #: What the means rest on.
@@ -27,11 +28,10 @@ _NOT_OF_SPANS = {"against": "--against", "weights": "--weights", "collapse_chunk
 
 def add_span_arguments(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("excerpts")
-    group.add_argument(
+    add_file(
+        group,
         "--spans",
-        metavar="FILE",
-        type=Path,
-        help="excerpts that answer (query_id, document_id, start, end), measured on runs of chunks; "
+        "excerpts that answer (query_id, document_id, start, end), measured on runs of chunks; "
         "--chunk-map has start and end of each chunk then, and QRELS may be left out",
     )
 

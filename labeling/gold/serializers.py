@@ -66,9 +66,6 @@ class GoldFileSerializer(serializers.Serializer[Any]):
     file = serializers.FileField()
 
 
-GoldImportSerializer = shape(GoldImport, more=("detail", "url"))
-
-
 class AnnotatorGoldFigures(TypedDict):
     """An annotator's answers to gold questions; intervals are Wilson's, 95 %."""
 

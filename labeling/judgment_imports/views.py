@@ -41,9 +41,6 @@ class JudgmentsUploadSerializer(serializers.Serializer[Any]):
     question = serializers.CharField(default="", allow_blank=True, max_length=200)
 
 
-JudgmentsImportedSerializer = shape(JudgmentsImported, more=("detail", "url"))
-
-
 class JudgmentImportSerializer(serializers.ModelSerializer[JudgmentImport]):
     """An import of judgments."""
 
@@ -66,7 +63,7 @@ class JudgmentImports(APIView):
         collection = collection_for(request.user, slug, ADMIN)
         return collection.judgment_imports.select_related("imported_by")
 
-    @imports(JudgmentsUploadSerializer, JudgmentsImportedSerializer)
+    @imports(JudgmentsUploadSerializer, shape(JudgmentsImported, more=("detail", "url")))
     def post(self, request: Request, slug: str) -> Response:
         """Import single judgments: of another installation, Quepid, Label Studio or Argilla."""
         return _import(request, slug, "judgments", JudgmentsUploadSerializer)

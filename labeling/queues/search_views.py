@@ -96,11 +96,8 @@ class Search(APIView):
         return Response(made, status=status.HTTP_201_CREATED)
 
 
-SearchFindsSerializer = shape(SearchFinds, more=["sentence"])
-
-
 class FindsBySearch(APIView):
-    @answers(SearchFindsSerializer, operation_id="collections_search_finds")
+    @answers(shape(SearchFinds, more=["sentence"]), operation_id="collections_search_finds")
     def get(self, request: Request, slug: str) -> object:
         """Relevant documents that search found and no run did."""
         return search_finds(collection_for(request.user, slug))

@@ -66,9 +66,6 @@ class EngineTrySerializer(EngineSettingsSerializer):
     )
 
 
-EngineTriedSerializer = shape(Trial, "EngineTried")
-
-
 class EngineSerializer(serializers.ModelSerializer[Engine]):
     """An engine; `has_key` says whether one is saved."""
 
@@ -115,7 +112,7 @@ class Engines(APIView):
 
 
 class EngineTry(APIView):
-    @takes(EngineTrySerializer, gives=EngineTriedSerializer, operation_id="engines_try")
+    @takes(EngineTrySerializer, gives=shape(Trial, "EngineTried"), operation_id="engines_try")
     def post(self, request: Request, slug: str) -> object:
         """Ask an engine one query, to see ids and scores before it is saved."""
         collection = collection_for(request.user, slug, ADMIN)

@@ -68,9 +68,6 @@ class RunRowSerializer(serializers.Serializer[Any]):
     rank = serializers.IntegerField(allow_null=True)
 
 
-ImportedRunSerializer = shape(RunImported, "ImportedRun")
-
-
 PARQUET = "application/vnd.apache.parquet"
 
 
@@ -83,7 +80,7 @@ class Runs(APIView):
         collection = collection_for(request.user, slug)
         return Run.objects.listed().filter(collection=collection).defer("preflight")
 
-    @imports(RunUploadSerializer, ImportedRunSerializer)
+    @imports(RunUploadSerializer, shape(RunImported, "ImportedRun"))
     def post(self, request: Request, slug: str) -> Response:
         """Import a run file."""
         return _import(request, slug, "run", RunUploadSerializer)
