@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -9,8 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
-from pooling.interface.pages import person, say_done
-from pooling.interface.problems import InputError
+from pooling.interface.pages import person, problems_as_messages, say_done
 from pooling.jobs.kinds import kind_of, stages_of
 from pooling.jobs.lists import JOBS, OWN_JOBS, jobs_of_collection, jobs_of_person
 from pooling.jobs.running import (
@@ -87,10 +85,8 @@ def _list(request: HttpRequest, table: TableView, collection: Collection | None)
 @require_POST
 def job_resume(request: HttpRequest, job_id: int) -> HttpResponse:
     job = job_for(request.user, job_id, ADMIN)
-    try:
+    with problems_as_messages(request):
         job = resume_job(job, person(request))
-    except InputError as error:
-        messages.error(request, str(error))
     return redirect(job)
 
 
@@ -98,8 +94,6 @@ def job_resume(request: HttpRequest, job_id: int) -> HttpResponse:
 @require_POST
 def job_cancel(request: HttpRequest, job_id: int) -> HttpResponse:
     job = job_for(request.user, job_id, ADMIN)
-    try:
+    with problems_as_messages(request):
         cancel_job(job, person(request))
-    except InputError as error:
-        messages.error(request, str(error))
     return redirect(job)
