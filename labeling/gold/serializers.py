@@ -6,7 +6,6 @@ from rest_framework import serializers
 
 from labeling.consensus.shares import wilson
 from labeling.gold.gaps import AnnotatorSkips
-from labeling.gold.importing import GoldImport
 from labeling.gold.options import GoldOptions
 from labeling.gold.questions import LONGEST_REASON, GoldBalance
 from labeling.gold.scores import AnnotatorGold
