@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from labeling.consensus.shares import wilson
 from labeling.gold.gaps import AnnotatorSkips
+from labeling.gold.importing import GoldImport
 from labeling.gold.options import GoldOptions
 from labeling.gold.questions import LONGEST_REASON, GoldBalance
 from labeling.gold.scores import AnnotatorGold
@@ -63,6 +64,9 @@ class GoldFileSerializer(serializers.Serializer[Any]):
     """A file of gold questions."""
 
     file = serializers.FileField()
+
+
+GoldImportSerializer = shape(GoldImport, more=("detail", "url"))
 
 
 class AnnotatorGoldFigures(TypedDict):

@@ -36,6 +36,9 @@ class Claimed(TypedDict):
     empty: Annotated[Mapping[str, Any] | None, EmptySerializer]
 
 
+ClaimSerializer = shape(Claimed, "Claim")
+
+
 class ItemNumberField(serializers.IntegerField):
     """The number of an item, as a claim gave it; becomes the item's key."""
 
