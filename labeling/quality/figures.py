@@ -110,15 +110,8 @@ def queue_quality(queue: Queue, *, now: datetime | None = None) -> QueueQuality:
         "computed_at": computed_at,
         "verdict": quality_verdict(figures["agreement"], figures["annotators"], waiting),
         "waiting": waiting,
-        "verdicts": figures["verdicts"],
-        "set_aside": figures["set_aside"],
-        "cannot_judge": figures["cannot_judge"],
-        "relevant": figures["relevant"],
-        "agreement": figures["agreement"],
+        **figures,
         "annotators": [{**row, "is_paused": row["username"] in paused} for row in figures["annotators"]],
-        "by_position": figures["by_position"],
-        "per_day": figures["per_day"],
-        "hard_queries": figures["hard_queries"],
     }
 
 
