@@ -49,13 +49,6 @@ COMPARISONS, UNJUDGED = "comparisons.json", "unjudged.parquet"
 PAIR = ["query_id", "document_id"]
 
 
-class GradedFields(TypedDict):
-    """How sure the order of a pair is, as a grade and in words."""
-
-    grade: str
-    sentence: str
-
-
 class ChosenComparisons(TypedDict):
     """The comparisons of a report at one K."""
 
@@ -266,20 +259,18 @@ def chosen_comparisons(
         pairs = comparisons.of(chosen[0], at)
     stored = comparisons.stored
     margin = margin_of(report)
-    pairs = [{**one, **_graded_fields(one, margin)} for one in pairs]
+    grades = [grade_of(one, margin) for one in pairs]
     return {
         "k": at,
         "test": stored["test"],
         "correction": stored["correction"],
         "left_out": stored["left_out"],
         "best_at": stored["best_at"],
-        "comparisons": pairs,
+        "comparisons": [
+            {**one, "grade": grade.grade, "sentence": grade.sentence}
+            for one, grade in zip(pairs, grades, strict=True)
+        ],
     }
-
-
-def _graded_fields(one: ComparisonResult, margin: float) -> GradedFields:
-    grade = grade_of(one, margin)
-    return {"grade": grade.grade, "sentence": grade.sentence}
 
 
 def _not_there(field: str, problem: str, offers: Sequence[object]) -> InputError:

@@ -10,7 +10,7 @@ from django.conf import settings as site
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from evaluation.plans.results import Campaign
+from evaluation.plans.results import Campaign, PoolReady
 from evaluation.plans.settings import PlanSettings
 from labeling.models import Queue
 from labeling.queues.costs import change_prices
@@ -119,13 +119,17 @@ def _begin_in_background(job: Job, progress: Progress) -> Campaign:
     )
     if queue := pool.queues.filter(kind="pairs").first():
         return _result(pool, queue)
-    detail = f"Pool “{pool.name}” is built, and its queue is not open yet."
-    note_stored(job, {"pool": pool.pk, "detail": detail, "url": pool.get_absolute_url()})
+    note_stored(job, _half(pool))
     try:
         return _opened(pool, settings, user, progress)
     except Exception:
         note_stored(job, None)
         raise
+
+
+def _half(pool: Pool) -> PoolReady:
+    detail = f"Pool “{pool.name}” is built, and its queue is not open yet."
+    return {"pool": pool.pk, "detail": detail, "url": pool.get_absolute_url()}
 
 
 def _pool_of(job: Job, stored: Mapping[str, Any]) -> Pool:
