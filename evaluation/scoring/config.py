@@ -401,7 +401,6 @@ _CHECKS: dict[str, Callable[[object], Any]] = {
     "conventions": _conventions,
     "thresholds": _thresholds,
 }
-KEYS = tuple(_CHECKS)
 
 
 def _not_toml(name: str, text: str, error: tomllib.TOMLDecodeError) -> FormatError:
