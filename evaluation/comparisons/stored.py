@@ -130,12 +130,10 @@ class Compared:
 
     @property
     def runs(self) -> list[str]:
-        """The runs that are compared."""
         return list(self.stored["runs"])
 
     @property
     def cutoffs(self) -> list[int]:
-        """The K at which they are."""
         return list(self.stored["k"])
 
     def best_two(self, k: int) -> tuple[str, str]:
@@ -227,7 +225,6 @@ def answer_at(report: Report, k: int | None = None) -> Answer | None:
 
 
 def grade_of(one: ComparisonResult, margin: float) -> Graded:
-    """The grade of a stored comparison."""
     return graded(comparison_of(one), margin)
 
 

@@ -14,7 +14,6 @@ from evaluation.indexes.latency import (
     parse_target,
     read_index_settings,
     settings_of_runs,
-    usual_latency_cutoff,
 )
 from evaluation.indexes.recall import DEFAULT_CUTOFFS, AgainstExact, recall_against
 from evaluation.indexes.tables import render_against
@@ -175,5 +174,6 @@ def _latency(
     path = options["index_settings"]
     settings = settings_of_runs(read_index_settings(path), list(against.runs), path.name)
     if target is None:
-        return latency_table(against, settings, usual_latency_cutoff(against.cutoffs.tolist()))
+        cutoffs = against.cutoffs.tolist()
+        return latency_table(against, settings, 10 if 10 in cutoffs else cutoffs[-1])
     return latency_table(against, settings, *target)

@@ -153,7 +153,6 @@ class Settings:
         return replace(other, **given, conventions={**theirs, **self.conventions})
 
     def chosen_conventions(self) -> Conventions:
-        """The conventions that hold."""
         values = dict(self.conventions)
         preset = values.pop("preset", None)
         return Conventions.preset(preset, **values) if preset else Conventions(**values)

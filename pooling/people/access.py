@@ -38,7 +38,6 @@ class SiteAdminNeededError(PermissionDenied):
 
 
 def require_site_admin(user: User | AnonymousUser) -> None:
-    """Raise `SiteAdminNeededError` for anybody else."""
     if not user.is_superuser:
         raise SiteAdminNeededError(FOR_SITE_ADMINS)
 
