@@ -22,6 +22,7 @@ from labeling.gold.record import ASK, DECISIONS, IGNORE, PAUSE, WorkDecision, de
 from pooling.interface.api import answers, parsed, person, takes
 from pooling.interface.pages import problems_as_messages
 from pooling.interface.problems import InputError
+from pooling.interface.serializers import optional_text
 from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN
 from pooling.tables.calls import lists
@@ -56,13 +57,7 @@ class WorkDecisionRequestSerializer(serializers.Serializer[Any]):
 
     annotator = serializers.CharField(max_length=150)
     decision = serializers.ChoiceField(choices=list(DECISIONS))
-    question = serializers.CharField(
-        max_length=LONGEST_QUESTION,
-        required=False,
-        allow_blank=True,
-        default="",
-        help_text="What the annotator is asked; needed for `ask`.",
-    )
+    question = optional_text("What the annotator is asked; needed for `ask`.", max_length=LONGEST_QUESTION)
 
 
 class WorkQuestionSerializer(serializers.Serializer[Any]):
