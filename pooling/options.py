@@ -2,7 +2,7 @@
 
 Settings are frozen dataclasses, and each field carries its option:
 
-    seed: int = field(default=0, metadata=option("Seed", "Draws the audit."))
+    seed: int = setting(0, "Seed", "Draws the audit.", int)
 
 Form fields and serializer fields (`pooling.interface.option_fields`), command options
 (`add_option_arguments`), the settings that a page shows (`option_rows`) and the checks of what Python
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, _ArgumentGroup
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -100,6 +100,11 @@ class Option:
 def option(title: str, help: str = "", kind: type = str, **rest: Any) -> dict[str, Option]:
     """The `metadata` of a dataclass field; the arguments are the fields of `Option`."""
     return {OPTION: Option(title, help, kind, **rest)}
+
+
+def setting(default: Any, title: str, help: str = "", kind: type = str, **rest: Any) -> Any:
+    """A dataclass field with its default and its option; the other arguments are the fields of `Option`."""
+    return field(default=default, metadata=option(title, help, kind, **rest))
 
 
 def same(other: Option, **changes: Any) -> dict[str, Option]:

@@ -18,7 +18,7 @@ from pooling.merging.choice import (
     offered_choice,
     usual_choice,
 )
-from pooling.options import Number, Option, chosen, option, options_of, problems_of, same
+from pooling.options import Number, Option, chosen, options_of, problems_of, same, setting
 from pooling.strategies import STRATEGIES
 
 K = 10
@@ -67,14 +67,12 @@ class PlanSettings:
     budget: int | None = field(default=None, metadata=same(POOL["budget"]))
     audit_share: float = field(default=USUAL_AUDIT_SHARE, metadata=_usual("audit_share"))
     reach: int | None = field(default=None, metadata=_usual("reach"))
-    adaptive: bool = field(
-        default=False,
-        metadata=option(
-            "Adaptive: labels move the order of what is left",
-            "For a strategy that learns. The options below apply only to such a queue.",
-            bool,
-            about="Labels move the order, by the strategy of the pool, which must be one that learns.",
-        ),
+    adaptive: bool = setting(
+        False,
+        "Adaptive: labels move the order of what is left",
+        "For a strategy that learns. The options below apply only to such a queue.",
+        bool,
+        about="Labels move the order, by the strategy of the pool, which must be one that learns.",
     )
     budget_rule: str = field(default=Selection.Rule.EQUAL, metadata=same(ADAPTIVE["budget_rule"]))
     budget_floor: int | None = field(default=None, metadata=same(ADAPTIVE["budget_floor"]))
@@ -124,62 +122,50 @@ class PlanSettings:
     overhead: float | None = field(
         default=None, metadata=_as_in_queue(PRICES["overhead"], "The overhead (a share)")
     )
-    annotators: int = field(
-        default=5, metadata=option("Annotators", kind=int, **_between("The number of annotators", 1, 10_000))
+    annotators: int = setting(5, "Annotators", kind=int, **_between("The number of annotators", 1, 10_000))
+    seconds_per_judgment: float | None = setting(
+        None,
+        "Seconds per judgment",
+        kind=float,
+        flag="--seconds",
+        metavar="S",
+        empty="the mean of the collection's verdicts, else 20",
+        **_between("The time for a judgment in seconds", 0, 3_600.0),
     )
-    seconds_per_judgment: float | None = field(
-        default=None,
-        metadata=option(
-            "Seconds per judgment",
-            kind=float,
-            flag="--seconds",
-            metavar="S",
-            empty="the mean of the collection's verdicts, else 20",
-            **_between("The time for a judgment in seconds", 0, 3_600.0),
-        ),
+    hours_per_week: float = setting(
+        20.0,
+        "Hours per week",
+        "What one annotator judges, without breaks.",
+        float,
+        metavar="H",
+        **_between("The hours of a week", 0, 168.0),
     )
-    hours_per_week: float = field(
-        default=20.0,
-        metadata=option(
-            "Hours per week",
-            "What one annotator judges, without breaks.",
-            float,
-            metavar="H",
-            **_between("The hours of a week", 0, 168.0),
-        ),
+    tie_share: float | None = setting(
+        None,
+        "Pairs that tie (share)",
+        kind=float,
+        about="Share of the pairs that tie.",
+        empty="as in the collection's queues, else 0.1",
+        **_between("The share of ties", 0, 1),
     )
-    tie_share: float | None = field(
-        default=None,
-        metadata=option(
-            "Pairs that tie (share)",
-            kind=float,
-            about="Share of the pairs that tie.",
-            empty="as in the collection's queues, else 0.1",
-            **_between("The share of ties", 0, 1),
-        ),
+    relevant_share: float | None = setting(
+        None,
+        "Relevant pairs of the pool (share)",
+        "For the interval's width.",
+        float,
+        about="Share of the pool's pairs that are relevant, for the interval's width.",
+        empty="from the existing labels; with fewer than 50, widths are ranges",
+        **_between("The share of relevant pairs", 0, 1),
     )
-    relevant_share: float | None = field(
-        default=None,
-        metadata=option(
-            "Relevant pairs of the pool (share)",
-            "For the interval's width.",
-            float,
-            about="Share of the pool's pairs that are relevant, for the interval's width.",
-            empty="from the existing labels; with fewer than 50, widths are ranges",
-            **_between("The share of relevant pairs", 0, 1),
-        ),
-    )
-    k: int | None = field(
-        default=None,
-        metadata=option(
-            "K",
-            "Cutoff of the recalls.",
-            int,
-            flag="-k --k",
-            metavar="K",
-            empty="10, or the depth",
-            minimum=1,
-        ),
+    k: int | None = setting(
+        None,
+        "K",
+        "Cutoff of the recalls.",
+        int,
+        flag="-k --k",
+        metavar="K",
+        empty="10, or the depth",
+        minimum=1,
     )
 
     @property
