@@ -107,9 +107,9 @@ def setting(default: Any, title: str, help: str = "", kind: type = str, **rest: 
     return field(default=default, metadata=option(title, help, kind, **rest))
 
 
-def same(other: Option, **changes: Any) -> dict[str, Option]:
-    """The `metadata` of a field that other settings have too, with what is different here."""
-    return {OPTION: replace(other, **changes)}
+def same(default: Any, other: Option, **changes: Any) -> Any:
+    """The field of an option that other settings have too, with what is different here."""
+    return field(default=default, metadata={OPTION: replace(other, **changes)})
 
 
 def options_of(settings: type) -> dict[str, Option]:
