@@ -138,7 +138,7 @@ class Table:
             page=page_of_rows(matches, state.page, count, self.per_page),
             all_rows=matches,
             collection=collection,
-            actions=[*self.actions, *tuple(_ADDED.get(self.name, ()))],
+            actions=[*self.actions, *_ADDED.get(self.name, ())],
             prepare=self.prepare,
             key_of=self.key,
             around={"collection": collection, **csrf(request)},
