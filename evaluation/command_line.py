@@ -61,31 +61,26 @@ from pooling.formats import read_queries
 from pooling.formats.pools import read_pool
 from pooling.heavy import pl
 from pooling.interface.terminal import Writer
-from pooling.options import add_option_arguments
+from pooling.options import add_file, add_option_arguments
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 
 HELP = "Measure runs against qrels: Recall, Precision, F1 and Success at K, with coverage and bounds."
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "qrels", metavar="QRELS", type=Path, help="the labels; with --against the first run stands here"
-    )
-    parser.add_argument("runs", metavar="RUN", type=Path, nargs="*", help="runs; NAME=FILE names one")
+    add_file(parser, "qrels", "the labels; with --against the first run stands here", metavar="QRELS")
+    add_file(parser, "runs", "runs; NAME=FILE names one", metavar="RUN", nargs="*")
     parser.add_argument("--k", metavar="N", nargs="+", action="extend", type=_cutoffs, help="cutoffs")
     parser.add_argument(
         "--measure", metavar="M", nargs="+", action="extend", help="for instance recall, recall@10 or map"
     )
-    parser.add_argument(
-        "--config", metavar="FILE", type=Path, help="settings in TOML; an option named here wins over it"
-    )
-    parser.add_argument(
+    add_file(parser, "--config", "settings in TOML; an option named here wins over it")
+    add_file(
+        parser,
         "--pool",
-        metavar="FILE",
-        type=Path,
-        action="append",
-        help="the pool behind the labels, as `pool` writes it: estimates from its audit, and what is "
+        "the pool behind the labels, as `pool` writes it: estimates from its audit, and what is "
         "missing; may be repeated",
+        action="append",
     )
     parser.add_argument(
         "--complete",
@@ -240,10 +235,8 @@ def _add_output(parser: ArgumentParser) -> None:
     group.add_argument(
         "--format", choices=("table", "json", "csv", "markdown", "latex", "mlflow"), default="table"
     )
-    group.add_argument("--per-query", metavar="FILE", type=Path, help="write every query's values")
-    group.add_argument(
-        "--html", metavar="FILE", type=Path, help="write a report with pictures and tables as one HTML file"
-    )
+    add_file(group, "--per-query", "write every query's values")
+    add_file(group, "--html", "write a report with pictures and tables as one HTML file")
     group.add_argument(
         "--trade-offs",
         action="store_true",
@@ -260,16 +253,13 @@ def _add_gates(parser: ArgumentParser) -> None:
         type=_threshold,
         help="exit with 1 when the mean of any run is below VALUE; may be repeated",
     )
-    group.add_argument(
-        "--junit", metavar="FILE", type=Path, help="write the thresholds as JUnit XML, a test for each"
-    )
-    group.add_argument(
+    add_file(group, "--junit", "write the thresholds as JUnit XML, a test for each")
+    add_file(
+        group,
         "--job-summary",
-        metavar="FILE",
+        "append thresholds and tables to FILE as Markdown (default: that of GITHUB_STEP_SUMMARY)",
         nargs="?",
         const=Path(),
-        type=Path,
-        help="append thresholds and tables to FILE as Markdown (default: that of GITHUB_STEP_SUMMARY)",
     )
 
 
@@ -385,7 +375,7 @@ def _settings(options: Mapping[str, Any]) -> Settings:
 
 def _add_queries(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("queries")
-    group.add_argument("--queries", metavar="FILE", type=Path, help="queries.jsonl, for their tags")
+    add_file(group, "--queries", "queries.jsonl, for their tags")
     group.add_argument(
         "--weights",
         choices=("traffic", "queries"),

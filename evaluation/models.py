@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from labeling.models import QrelsRelease
 from pooling.models import Collection, Run
-from pooling.tidying.kept import NOT_DELETED, Kept
+from pooling.tidying.kept import NOT_DELETED, Kept, account_field
 
 
 class Report(Kept):
@@ -35,9 +35,7 @@ class Report(Kept):
     per_query = models.FileField(upload_to="reports/", max_length=300)
     # Parquet: query_id, document_id, relevance, rank_0 ... (order of options["runs"]; null: not retrieved)
     relevant = models.FileField(upload_to="reports/", max_length=300)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -97,9 +95,7 @@ class Replay(Kept):
         help_text="Labels, runs with checksums, strategies, depth, budgets, seeds, noise, batch.",
     )
     result = models.JSONField(default=dict, help_text="The object that `simulate --format json` prints.")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -125,9 +121,7 @@ class LatencyReport(Kept):
     result = models.JSONField(
         default=dict, help_text="The object that `evaluate --against --format json` prints."
     )
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -176,9 +170,7 @@ class Canary(Kept):
     site = models.CharField(
         max_length=300, blank=True, help_text="Address of the site when this was created."
     )
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -209,9 +201,7 @@ class CanaryStretch(models.Model):
         null=True, help_text="Of the differences of two runs by query, from one comparison when it began."
     )
     started_at = models.DateTimeField(auto_now_add=True)
-    started_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    started_by = account_field()
 
     class Meta:
         ordering = ["pk"]
@@ -287,9 +277,7 @@ class Webhook(models.Model):
     events = models.JSONField(default=list, help_text="What it hears of.")
     sealed_secret = models.TextField(help_text="Encrypted; shown once.")
     site = models.CharField(max_length=300, blank=True, help_text="The address that links begin with.")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

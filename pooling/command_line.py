@@ -16,7 +16,7 @@ from pooling.interface.terminal import Writer, progress_bar, tracked
 from pooling.merging.choice import Choice
 from pooling.merging.merging import build_pool, first_rows
 from pooling.merging.streaming import MOST_ROWS, named_paths, pool_as_tsv, pool_in_parts, read_top
-from pooling.options import add_option_arguments, options_of
+from pooling.options import add_file, add_option_arguments, options_of
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 from pooling.ranking.chunks import Chunks
 from pooling.ranking.shared_ids import COLLAPSE, Side, runs_apart, sentence_on, shared_fraction
@@ -29,20 +29,19 @@ PROGRESS = {"SplitRun": "Reading runs", "CountPart": "Counting", "PoolPart": "Po
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("runs", metavar="RUN", nargs="+", type=Path, help="run files; NAME=FILE names one")
+    add_file(parser, "runs", "run files; NAME=FILE names one", metavar="RUN", nargs="+")
     add_option_arguments(parser, OPTIONS.values())
     add_chunk_arguments(parser.add_argument)
-    parser.add_argument(
+    add_file(
+        parser,
         "--corpus",
-        metavar="FILE",
-        type=Path,
-        help="the documents: with --reach and --queries, the audit draws from a text ranking too",
+        "the documents: with --reach and --queries, the audit draws from a text ranking too",
     )
-    parser.add_argument("--queries", metavar="FILE", type=Path, help="the texts of the queries, for --corpus")
+    add_file(parser, "--queries", "the texts of the queries, for --corpus")
     parser.add_argument(
         "--engine", choices=("local", "spark"), default="local", help="engine that does the work"
     )
-    parser.add_argument("--output", metavar="FILE", type=Path, help="default: standard output")
+    add_file(parser, "--output", "default: standard output")
 
 
 def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:

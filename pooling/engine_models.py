@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from pooling.tidying.kept import NOT_DELETED, Kept
+from pooling.tidying.kept import NOT_DELETED, Kept, account_field
 
 
 class Engine(Kept):
@@ -30,9 +29,7 @@ class Engine(Kept):
     time_out = models.FloatField(default=10.0, help_text="Seconds for an answer.")
     every_hours = models.PositiveIntegerField(null=True, blank=True)
     next_at = models.DateTimeField(null=True, blank=True, help_text="When it is asked by itself.")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -17,7 +17,7 @@ from pooling.pool_models import Pool as Pool
 from pooling.pool_models import PoolEntry as PoolEntry
 from pooling.pool_models import PoolRun as PoolRun
 from pooling.pool_models import StoredFrame as StoredFrame
-from pooling.tidying.kept import ARCHIVED_OR_DELETED, NOT_DELETED, Kept
+from pooling.tidying.kept import ARCHIVED_OR_DELETED, NOT_DELETED, Kept, account_field
 
 
 class Job(models.Model):
@@ -44,9 +44,7 @@ class Job(models.Model):
     was_interrupted = models.BooleanField(
         default=False, db_default=False, help_text="Failed because its worker was stopped."
     )
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -79,9 +77,7 @@ class JobCancellation(models.Model):
     """Somebody asked for a running job's end; apart, so that asking need not wait for the job's row."""
 
     job = models.OneToOneField(Job, on_delete=models.CASCADE, primary_key=True, related_name="cancellation")
-    asked_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    asked_by = account_field()
     asked_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -269,9 +265,7 @@ class TextImport(Kept):
     created_count = models.PositiveIntegerField(default=0, help_text="New, or brought back.")
     changed_count = models.PositiveIntegerField(default=0)
     changed_ids = models.JSONField(default=list, help_text="The first of those whose texts it changed.")
-    imported_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    imported_by = account_field()
     imported_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -357,9 +351,7 @@ class Run(Kept):
     query_count = models.PositiveIntegerField()
     depth = models.PositiveIntegerField(help_text="The longest list of a query.")
     preflight = models.JSONField(default=dict)
-    imported_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    imported_by = account_field()
     imported_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -2,7 +2,7 @@
 
 Settings are frozen dataclasses, and each field carries its option:
 
-    seed: int = field(default=0, metadata=option("Seed", "Draws the audit."))
+    seed: int = setting(0, "Seed", "Draws the audit.", int)
 
 Form fields and serializer fields (`pooling.interface.option_fields`), command options
 (`add_option_arguments`), the settings that a page shows (`option_rows`) and the checks of what Python
@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, _ArgumentGroup
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, TypeAlias
 
 # What the database can count; no run is as deep.
@@ -101,9 +102,14 @@ def option(title: str, help: str = "", kind: type = str, **rest: Any) -> dict[st
     return {OPTION: Option(title, help, kind, **rest)}
 
 
-def same(other: Option, **changes: Any) -> dict[str, Option]:
-    """The `metadata` of a field that other settings have too, with what is different here."""
-    return {OPTION: replace(other, **changes)}
+def setting(default: Any, title: str, help: str = "", kind: type = str, **rest: Any) -> Any:
+    """A dataclass field with its default and its option; the other arguments are the fields of `Option`."""
+    return field(default=default, metadata=option(title, help, kind, **rest))
+
+
+def same(default: Any, other: Option, **changes: Any) -> Any:
+    """The field of an option that other settings have too, with what is different here."""
+    return field(default=default, metadata={OPTION: replace(other, **changes)})
 
 
 def options_of(settings: type) -> dict[str, Option]:
@@ -175,6 +181,18 @@ class NumbersByName(Action):
         if not name or not given:
             raise ArgumentError(self, f"{values!r} is not {self.metavar} with a whole number of 1 or more")
         setattr(namespace, self.dest, {**(getattr(namespace, self.dest) or {}), **given})
+
+
+def add_file(
+    parser: ArgumentParser | _ArgumentGroup,
+    name: str,
+    help: str,
+    *,
+    metavar: str | tuple[str, ...] = "FILE",
+    **more: Any,
+) -> None:
+    """Add an argument that takes paths; more: as `add_argument` takes it."""
+    parser.add_argument(name, metavar=metavar, type=Path, help=help, **more)
 
 
 def add_option_arguments(

@@ -3,12 +3,11 @@ from __future__ import annotations
 from functools import cache
 from typing import TypedDict
 
-from django.conf import settings
 from django.db import models
 from django.db.models.sql import Query
 from django.urls import reverse
 
-from pooling.tidying.kept import NOT_DELETED, Kept
+from pooling.tidying.kept import NOT_DELETED, Kept, account_field
 
 
 class StoredFrame(TypedDict, total=False):
@@ -69,9 +68,7 @@ class Pool(Kept):
     query_count = models.PositiveIntegerField(default=0)
     # Sizes by depth and by query, overlap of runs, unique finds: computed once, since a pool does not change.
     diagnostics = models.JSONField(default=dict)
-    built_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    built_by = account_field()
     built_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
+
+from pooling.tidying.kept import account_field
 
 
 class TextIndex(models.Model):
@@ -39,9 +40,7 @@ class DocumentSearch(models.Model):
     query = models.ForeignKey("pooling.Query", on_delete=models.CASCADE, related_name="document_searches")
     words = models.CharField(max_length=300)
     shown = models.PositiveIntegerField(help_text="Documents that were shown.")
-    searched_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    searched_by = account_field()
     searched_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -56,9 +55,7 @@ class SearchFind(models.Model):
 
     entry = models.OneToOneField("pooling.PoolEntry", on_delete=models.CASCADE, related_name="search_find")
     search = models.ForeignKey(DocumentSearch, null=True, on_delete=models.SET_NULL, related_name="finds")
-    added_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    added_by = account_field()
     added_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

@@ -36,9 +36,8 @@ from pooling.models import Role
 from pooling.people.access import ADMIN, collection_for, fetch
 from pooling.tables.calls import listed, lists
 from pooling.tables.rows import Rows
-from pooling.tidying.api import Tidied, described
+from pooling.tidying.api import Tidied, TidiedSerializer, described
 from pooling.tidying.doing import archive, rename
-from pooling.tidying.serializers import TidiedSerializer
 
 
 class CanarySerializer(serializers.Serializer[dict[str, object]]):

@@ -103,7 +103,6 @@ class Answer:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Answer:
-        """The answer that a report holds."""
         kept = {one.name: stored[one.name] for one in fields(cls)}
         rival, following, outside = kept["rival"], kept["next"], kept["outside"]
         kept["rival"] = rival and Rival(**rival | {"grade": Grade(rival["grade"])})
@@ -112,7 +111,6 @@ class Answer:
         return cls(**kept)
 
     def to_dict(self) -> Mapping[str, object]:
-        """The fields as plain values."""
         return asdict(self)
 
 

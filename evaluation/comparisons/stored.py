@@ -49,13 +49,6 @@ COMPARISONS, UNJUDGED = "comparisons.json", "unjudged.parquet"
 PAIR = ["query_id", "document_id"]
 
 
-class GradedFields(TypedDict):
-    """How sure the order of a pair is, as a grade and in words."""
-
-    grade: str
-    sentence: str
-
-
 class ChosenComparisons(TypedDict):
     """The comparisons of a report at one K."""
 
@@ -137,12 +130,10 @@ class Compared:
 
     @property
     def runs(self) -> list[str]:
-        """The runs that are compared."""
         return list(self.stored["runs"])
 
     @property
     def cutoffs(self) -> list[int]:
-        """The K at which they are."""
         return list(self.stored["k"])
 
     def best_two(self, k: int) -> tuple[str, str]:
@@ -234,7 +225,6 @@ def answer_at(report: Report, k: int | None = None) -> Answer | None:
 
 
 def grade_of(one: ComparisonResult, margin: float) -> Graded:
-    """The grade of a stored comparison."""
     return graded(comparison_of(one), margin)
 
 
@@ -266,20 +256,18 @@ def chosen_comparisons(
         pairs = comparisons.of(chosen[0], at)
     stored = comparisons.stored
     margin = margin_of(report)
-    pairs = [{**one, **_graded_fields(one, margin)} for one in pairs]
+    grades = [grade_of(one, margin) for one in pairs]
     return {
         "k": at,
         "test": stored["test"],
         "correction": stored["correction"],
         "left_out": stored["left_out"],
         "best_at": stored["best_at"],
-        "comparisons": pairs,
+        "comparisons": [
+            {**one, "grade": grade.grade, "sentence": grade.sentence}
+            for one, grade in zip(pairs, grades, strict=True)
+        ],
     }
-
-
-def _graded_fields(one: ComparisonResult, margin: float) -> GradedFields:
-    grade = grade_of(one, margin)
-    return {"grade": grade.grade, "sentence": grade.sentence}
 
 
 def _not_there(field: str, problem: str, offers: Sequence[object]) -> InputError:

@@ -113,7 +113,9 @@ def frame_in_words(frame: FrameFigures | None) -> str:
         return "of what the pool holds"
     if queries := frame.get("queries"):
         there = "in the only query" if queries[0] == 1 else f"in {queries[0]:,} queries"
-        words = frame_in_words(_of_all_queries(frame))
+        rest = frame.copy()
+        rest.pop("queries", None)
+        words = frame_in_words(rest)
         return f"{words}, {there} of {queries[1]:,} whose audit is answered"
     if frame.get("whole"):
         return "of the whole collection"
@@ -121,13 +123,6 @@ def frame_in_words(frame: FrameFigures | None) -> str:
         return f"of what the {counted(frame['size'], 'document')} hold that the audit was drawn from"
     lists = counted(frame["runs"], "run") + (" and text search" if frame["text"] else "")
     return f"of what the first {counted(frame['reach'], 'place')} of {lists} hold"
-
-
-def _of_all_queries(frame: FrameFigures) -> FrameFigures:
-    """Without `queries`."""
-    rest = frame.copy()
-    rest.pop("queries", None)
-    return rest
 
 
 def answer_in_words(answer: Answer) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from evaluation.scoring.wording import rests_on
 from pooling.formats.facts.reading import read_facts, read_supports_of
 from pooling.heavy import pl
 from pooling.inputs.reading import named_runs, qrels_frame
+from pooling.options import add_file
 from pooling.ranking.chunks import Chunks
 
 Key: TypeAlias = tuple[str, int | None]
@@ -30,18 +31,12 @@ WHOLE = ("map_ia",)
 
 def add_fact_arguments(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("facts")
-    group.add_argument(
+    add_file(
+        group,
         "--facts",
-        metavar="FILE",
-        type=Path,
-        help="facts of each query: TREC diversity qrels, JSON lines or nuggets; QRELS may be left out then",
+        "facts of each query: TREC diversity qrels, JSON lines or nuggets; QRELS may be left out then",
     )
-    group.add_argument(
-        "--supports",
-        metavar="FILE",
-        type=Path,
-        help="which documents support the facts, where --facts does not say",
-    )
+    add_file(group, "--supports", "which documents support the facts, where --facts does not say")
     group.add_argument("--partial", action="store_true", help="a part of a fact counts half in fact recall")
     group.add_argument("--importance", choices=("all", "vital"), help="which facts count (all)")
     group.add_argument(

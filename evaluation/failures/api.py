@@ -213,12 +213,11 @@ class TwoRunsSerializer(FactsQuerySerializer):
     against = serializers.CharField(help_text="The run that is subtracted.")
 
 
-FactDifferenceSerializer = shape(FactComparison, "FactDifference")
 ReportFactSerializer = shape(FactRow, "ReportFact")
 
 
 class ReportFactDifference(APIView):
-    @answers(FactDifferenceSerializer, parameters=[TwoRunsSerializer])
+    @answers(shape(FactComparison, "FactDifference"), parameters=[TwoRunsSerializer])
     def get(self, request: Request, report_id: int) -> object:
         """The difference of their fact recall, with its interval over queries, and bounds for what nobody
         judged."""

@@ -242,7 +242,6 @@ class Breakdown:
         }
 
     def frame(self) -> pd.DataFrame:
-        """The rows as a pandas frame."""
         return pd.DataFrame(self.rows()).astype({"k": "Int64"})
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from evaluation.failures.stage_ceiling import DEFAULT_K1, Ceilings, ceilings
@@ -14,6 +13,7 @@ from evaluation.rendering.cells import Cells, Part
 from evaluation.scoring.results import Evaluation
 from evaluation.scoring.wording import decimal
 from pooling.formats.wording import counted
+from pooling.options import add_file
 
 # The ceilings of rankers as a table.
 
@@ -69,11 +69,11 @@ def _notes(result: Ceilings) -> list[str]:
 
 def add_stage_arguments(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("ranker and first stage")
-    group.add_argument(
+    add_file(
+        group,
         "--stage1",
+        "the run whose first documents RUN… order again: what they lose, and what they never got",
         metavar="RUN",
-        type=Path,
-        help="the run whose first documents RUN… order again: what they lose, and what they never got",
     )
     group.add_argument(
         "--k1",

@@ -216,8 +216,7 @@ class RelevantDocuments(NamedTuple):
     metadata: Mapping[str, Mapping[str, Any]]
 
 
-def relevant_documents(report: Report) -> RelevantDocuments:
-    """Read both; documents that the collection does not know have no metadata."""
+def group_keys(report: Report) -> tuple[RelevantDocuments, list[str]]:
     pairs = scan_relevant(report).collect()
     wanted = pairs["document_id"].unique().sort().to_list()
     metadata: dict[str, Mapping[str, Any]] = {one: {} for one in wanted}
@@ -226,11 +225,7 @@ def relevant_documents(report: Report) -> RelevantDocuments:
             collection_id=report.collection_id, external_id__in=wanted[start : start + AT_ONCE]
         )
         metadata |= {one: facts or {} for one, facts in rows.values_list("external_id", "metadata")}
-    return RelevantDocuments(pairs, metadata)
-
-
-def group_keys(report: Report) -> tuple[RelevantDocuments, list[str]]:
-    documents = relevant_documents(report)
+    documents = RelevantDocuments(pairs, metadata)
     return documents, offered_keys(documents.metadata.values())
 
 

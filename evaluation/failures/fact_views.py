@@ -10,7 +10,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from evaluation.access import report_for
-from evaluation.charts.page import Picture, picture_of
+from evaluation.charts.page import picture_of
 from evaluation.charts.stored import kinds_of, usual_choice
 from evaluation.failures.fact_lists import FactsOfRun, fact_list
 from evaluation.failures.stored_facts import (
@@ -46,6 +46,7 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
     other = next((name for name in runs if name == parameter(request, "against") and name != run), None)
     stale = stale_documents(report, run, k)
     ours, theirs = (placed_within(report, name, k) if name and other else None for name in (run, other))
+    kinds, choice = kinds_of(report), usual_choice(report)
     context = {
         "report": report,
         "collection": report.collection,
@@ -64,7 +65,7 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
             for each in report.options["k"]
         ],
         "facts": facts,
-        "pictures": fact_pictures(report),
+        "pictures": [picture_of(report, kinds[name], choice) for name in FACT_PICTURES if name in kinds],
         "stale": stale[:MOST_STALE],
         "more_stale": max(len(stale) - MOST_STALE, 0),
         "lines": [(name, facts["runs"][name][f"fact_recall@{k}"].get("line", "")) for name in runs],
@@ -77,11 +78,6 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
 
 def _number_beside(facts: pl.DataFrame | None, others: pl.DataFrame | None) -> int:
     return 0 if facts is None or others is None else facts.join(others, on=facts.columns, how="anti").height
-
-
-def fact_pictures(report: Report) -> list[Picture]:
-    kinds, choice = kinds_of(report), usual_choice(report)
-    return [picture_of(report, kinds[name], choice) for name in FACT_PICTURES if name in kinds]
 
 
 def chosen_run(report: Report, name: str, field: str = "run") -> str:

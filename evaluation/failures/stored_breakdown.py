@@ -101,7 +101,8 @@ def grouping_of(
 ) -> Grouping:
     """The report's queries by one thing; `InputError` says by what else."""
     try:
-        return group_queries(by, ids, metadata, relevant_by_query(report))
+        counts = scan_relevant(report).group_by("query_id").agg(pl.len().alias("relevant")).collect()
+        return group_queries(by, ids, metadata, dict(counts.iter_rows()))
     except ValueError as error:
         raise InputError(str(error), field="by") from None
 
@@ -127,12 +128,6 @@ def stored_queries(report: Report, ids: Sequence[str]) -> QuerySet[Query]:
 def metadata_of(report: Report, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     """The collection's metadata of these queries, and perhaps of others, now; one database query."""
     return dict(stored_queries(report, ids).values_list("external_id", "metadata"))
-
-
-def relevant_by_query(report: Report) -> dict[str, int]:
-    """Queries without a relevant document are not in it."""
-    counts = scan_relevant(report).group_by("query_id").agg(pl.len().alias("relevant")).collect()
-    return dict(counts.iter_rows())
 
 
 def value_rows(report: Report, measure: str, k: int | None, runs: Sequence[str]) -> pl.LazyFrame:

@@ -14,7 +14,6 @@ from evaluation.indexes.latency import (
     parse_target,
     read_index_settings,
     settings_of_runs,
-    usual_latency_cutoff,
 )
 from evaluation.indexes.recall import DEFAULT_CUTOFFS, AgainstExact, recall_against
 from evaluation.indexes.tables import render_against
@@ -26,6 +25,7 @@ from pooling.formats.registry import name_of
 from pooling.formats.sources import require_file
 from pooling.interface.charting import to_png, to_svg
 from pooling.interface.terminal import Writer
+from pooling.options import add_file
 from pooling.ranking.chunks import Chunks
 
 # Options that have no meaning where there are no labels, as they are written.
@@ -56,27 +56,24 @@ def add_against_arguments(parser: ArgumentParser) -> None:
     parser.conflict_handler = "resolve"  # Django's commands have a --settings, which this one does not need
     parser.set_defaults(settings=None)
     group = parser.add_argument_group("approximate runs")
-    group.add_argument(
+    add_file(
+        group,
         "--against",
+        "recall of the runs against this exact one, at the same K; there are no QRELS then",
         metavar="EXACT_RUN",
-        type=Path,
-        help="recall of the runs against this exact one, at the same K; there are no QRELS then",
     )
-    group.add_argument(
+    add_file(
+        group,
         "--settings",
+        "CSV with run,latency_ms and parameters: recall against latency, and the Pareto front",
         dest="index_settings",
-        metavar="FILE",
-        type=Path,
-        help="CSV with run,latency_ms and parameters: recall against latency, and the Pareto front",
     )
     group.add_argument(
         "--target",
         metavar="MEASURE=VALUE",
         help="which setting is the cheapest to reach it, for instance recall@10=0.95",
     )
-    group.add_argument(
-        "--chart", metavar="FILE", type=Path, help="recall against latency as a picture: .svg or .png"
-    )
+    add_file(group, "--chart", "recall against latency as a picture: .svg or .png")
 
 
 def refuse_without_exact_run(options: Mapping[str, Any]) -> None:
@@ -177,5 +174,6 @@ def _latency(
     path = options["index_settings"]
     settings = settings_of_runs(read_index_settings(path), list(against.runs), path.name)
     if target is None:
-        return latency_table(against, settings, usual_latency_cutoff(against.cutoffs.tolist()))
+        cutoffs = against.cutoffs.tolist()
+        return latency_table(against, settings, 10 if 10 in cutoffs else cutoffs[-1])
     return latency_table(against, settings, *target)

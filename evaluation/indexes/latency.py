@@ -280,8 +280,3 @@ def parse_target(text: str) -> tuple[int, float]:
     if measure != "recall" or k is None or not 0 <= least <= 1:
         raise ValueError(f"{text!r} is not a target; write for instance recall@10=0.95.")
     return k, least
-
-
-def usual_latency_cutoff(cutoffs: Sequence[int]) -> int:
-    """The K that latency is shown for where none is named: 10 where it is, else the deepest."""
-    return 10 if 10 in cutoffs else cutoffs[-1]

@@ -93,17 +93,9 @@ def latency_svg(report: LatencyReport, variant: str) -> bytes:
     return kept_svg(name, lambda: recall_and_latency(stored_table(report), **look))
 
 
-def latency_png(report: LatencyReport) -> bytes:
-    return to_png(recall_and_latency(stored_table(report)))
-
-
 def latency_json(report: LatencyReport) -> bytes:
     """The object that `evaluate --against --format json` prints."""
     return (json.dumps(report.result, ensure_ascii=False, indent=2) + "\n").encode()
-
-
-def latency_csv(report: LatencyReport) -> bytes:
-    return latency_as_csv(stored_table(report)).encode()
 
 
 def latency_text(form: str) -> Callable[[LatencyReport], bytes]:
@@ -119,11 +111,11 @@ def settings_csv(report: LatencyReport) -> bytes:
 
 
 FILES: dict[str, Download[[LatencyReport]]] = {
-    "csv": Download(".csv", "text/csv", latency_csv),
+    "csv": Download(".csv", "text/csv", lambda report: latency_as_csv(stored_table(report)).encode()),
     "json": Download(".json", "application/json", latency_json),
     "markdown": Download(".md", "text/markdown", latency_text("markdown")),
     "latex": Download(".tex", "application/x-tex", latency_text("latex")),
     "svg": Download(".svg", "image/svg+xml", lambda report: latency_svg(report, "light")),
-    "png": Download(".png", "image/png", latency_png),
+    "png": Download(".png", "image/png", lambda report: to_png(recall_and_latency(stored_table(report)))),
     "settings": Download("-settings.csv", "text/csv", settings_csv),
 }

@@ -4,7 +4,6 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.decorators import login_required
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -63,13 +62,6 @@ MOST_OFFERED = 20
 EXAMPLE = "run,latency_ms,ef\nhnsw-16,0.21,16\nhnsw-64,0.34,64"
 
 
-def measured_settings(runs: QuerySet[Run]) -> str:
-    """The newest runs of engines with their median latency, as settings are written; "" without one."""
-    engine_runs = runs.filter(preflight__engine__isnull=False).order_by("-pk")
-    rows = list(engine_runs.values_list("name", "preflight__engine__latency_ms__p50")[:MOST_OFFERED])
-    return table_text((RUN, LATENCY), rows) if rows else ""
-
-
 class LatencyForm(GroupedForm, forms.Form):
     GROUPS = {
         FIRST: ("exact", "settings_file", "settings"),
@@ -119,7 +111,9 @@ class LatencyForm(GroupedForm, forms.Form):
         runs = collection.runs.listed().defer("preflight")
         self.fields["exact"].queryset = runs  # type: ignore[attr-defined]
         self.fields["runs"].queryset = runs  # type: ignore[attr-defined]
-        if measured := measured_settings(runs):
+        engine_runs = runs.filter(preflight__engine__isnull=False).order_by("-pk")
+        rows = list(engine_runs.values_list("name", "preflight__engine__latency_ms__p50")[:MOST_OFFERED])
+        if measured := (table_text((RUN, LATENCY), rows) if rows else ""):
             self.fields["settings"].initial = measured
             self.fields[
                 "settings"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -138,13 +138,6 @@ PERMUTATIONS = 10_000
 # Sums of the same numbers in another order differ in the last digits, and still count as equal.
 _EQUAL = 1e-12
 _NUMBERS_AT_ONCE = 4_000_000
-
-
-def paired_differences(values: Floats, pairs: Sequence[tuple[int, int]]) -> Floats:
-    """(Q, P) first minus second of each pair of columns of `values` (Q, M); NaN where one does not count."""
-    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    differences: Floats = values[:, first] - values[:, second]
-    return differences
 
 
 def randomisation_test(

@@ -65,7 +65,6 @@ class CampaignRequestSerializer(PlanRequestSerializer):
     name = serializers.CharField(max_length=200)
 
 
-CampaignSerializer = shape(results.Campaign)
 shape(results.TeamRow, "TeamWork")
 shape(results.PlannedWork, "Work")
 PlanSerializer = shape(results.PlanResult, "Plan")
@@ -78,7 +77,7 @@ class Plan(APIView):
         collection = collection_for(request.user, slug, ADMIN)
         return Response(plan(collection, settings_from(parsed(PlanRequestSerializer, request))))
 
-    @takes(CampaignRequestSerializer, makes=CampaignSerializer, operation_id="plan_begin")
+    @takes(CampaignRequestSerializer, makes=shape(results.Campaign), operation_id="plan_begin")
     def post(self, request: Request, slug: str) -> Made:
         """Build the pool of a plan and open its queue: 201, or 202 with a job to poll when it is large."""
         collection = collection_for(request.user, slug, ADMIN)
@@ -116,7 +115,6 @@ class ReplayLink(Link):
 
 
 ReplaySerializer = shape(ReplayLink, "Replay")
-ReplayResultSerializer = shape(SimulationResult, "ReplayResult")
 
 
 class Replays(APIView):
@@ -139,7 +137,7 @@ class Replays(APIView):
 class ReplayResult(Tidied):
     kind = "replay"
 
-    @answers(ReplayResultSerializer, operation_id="replays_retrieve")
+    @answers(shape(SimulationResult, "ReplayResult"), operation_id="replays_retrieve")
     def get(self, request: Request, replay_id: int) -> Response:
         """The same object as `simulate --format json` prints, with the curves."""
         return Response(result_in_order(replay_for(request.user, replay_id)))

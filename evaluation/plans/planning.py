@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings as site
 from django.utils import timezone
@@ -346,17 +346,7 @@ def _work(planned: Planned, now: datetime) -> PlannedWork:
     for team in (team_work(needed, terms, annotators) for annotators in people):
         days = None if team.days is None else whole_days(team.days)
         end = None if days is None or days > 36_500 else (now + timedelta(days=days)).date().isoformat()
-        rows.append(
-            {
-                "annotators": team.annotators,
-                "judgments": team.judgments,
-                "gold": team.gold,
-                "cost": team.cost,
-                "hours_each": team.hours_each,
-                "days": team.days,
-                "end_date": end,
-            }
-        )
+        rows.append(cast("TeamRow", {**asdict(team), "end_date": end}))
     return {
         "judgments_needed": needed,
         "for_ties": needed - planned.to_judge * terms.judgments_per_item,

@@ -6,13 +6,12 @@ import json
 import math
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from evaluation.plans.replaying import BUDGETS, noise_problem, read_labelled_pool
 from evaluation.plans.simulation import as_table, simulate
 from pooling.interface.terminal import Writer, progress_bar
-from pooling.options import count
+from pooling.options import add_file, count
 from pooling.ranking.ranking import SCORES, TIES
 from pooling.strategies import STRATEGIES, strategy_named
 
@@ -20,8 +19,8 @@ HELP = "Replay strategies on labels you already have: how soon would each have f
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("qrels", metavar="QRELS", type=Path, help="the labels")
-    parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="runs; NAME=FILE names one")
+    add_file(parser, "qrels", "the labels", metavar="QRELS")
+    add_file(parser, "runs", "runs; NAME=FILE names one", metavar="RUN", nargs="+")
     parser.add_argument("--depth", metavar="N", type=count, required=True, help="ranks taken of each run")
     parser.add_argument(
         "--strategy", metavar="S", nargs="+", action="extend", help="which ones (default: all)"
@@ -38,9 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--noise", metavar="F", type=noise, default=0.0, help="share of wrong labels")
     parser.add_argument("--batch", metavar="N", type=count, default=1, help="labels told at a time (1)")
     parser.add_argument("--min-relevance", metavar="N", type=int, default=1, help="relevant from here (1)")
-    parser.add_argument(
-        "--prior", metavar="FILE", type=Path, help="scores of a model, as a run, to start from"
-    )
+    add_file(parser, "--prior", "scores of a model, as a run, to start from")
     parser.add_argument("--k", metavar="N", type=count, help="cutoff of the recalls (default: the depth)")
     parser.add_argument("--ties", choices=TIES, default="docid", help="what settles equal scores")
     parser.add_argument("--scores", choices=SCORES, default="float64", help="precision of comparisons")

@@ -219,7 +219,10 @@ def replay(
     It gets the labels `batch` at a time. `noise` is the chance that such a label is wrong; the seed decides
     which. Strategies that choose the query themselves do so.
     """
-    check_replay(noise, batch)
+    if problem := noise_problem(noise):
+        raise ValueError(problem)
+    if batch < 1:
+        raise ValueError(f"The batch is {batch}; it must be 1 or more.")
     strategy = kind.start(pool.candidates, seed=seed)
     labels = {query_id: noisy(query_id, truth, noise, seed) for query_id, truth in pool.truth.items()}
     result = Replay(pool, [], labels)
@@ -236,13 +239,6 @@ def replay(
         if progress and len(result.steps) % 500 == 0:
             progress(len(result.steps) / total, kind.name)
     return result
-
-
-def check_replay(noise: float, batch: int) -> None:
-    if problem := noise_problem(noise):
-        raise ValueError(problem)
-    if batch < 1:
-        raise ValueError(f"The batch is {batch}; it must be 1 or more.")
 
 
 def noisy(query_id: str, truth: Booleans, noise: float, seed: int) -> Booleans:

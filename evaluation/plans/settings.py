@@ -18,7 +18,7 @@ from pooling.merging.choice import (
     offered_choice,
     usual_choice,
 )
-from pooling.options import Number, Option, chosen, option, options_of, problems_of, same
+from pooling.options import OPTION, Number, Option, chosen, options_of, problems_of, same, setting
 from pooling.strategies import STRATEGIES
 
 K = 10
@@ -30,8 +30,8 @@ ADAPTIVE, PRICES = options_of(AdaptiveOptions), options_of(OwnPrices)
 OF_ADAPTIVE = ("budget_rule", "budget_floor", "stop_missing", "stop_looks", "stop_over")
 
 
-def _usual(name: str) -> dict[str, Option]:
-    return same(POOL[name], empty=USUAL_WORDS[name])
+def _usual(default: Any, name: str) -> Any:
+    return same(default, POOL[name], empty=USUAL_WORDS[name])
 
 
 def _while_there_is_gold(name: str) -> str:
@@ -44,11 +44,12 @@ def _between(words: str, least: Number, most: Number) -> dict[str, Any]:
     return {"minimum": least, "maximum": most, "refusal": refusal}
 
 
-def _as_in_queue(queue_option: Option, words: str, **changes: Any) -> dict[str, Option]:
+def _as_in_queue(default: Any, queue_option: Option, words: str, **changes: Any) -> Any:
     """An option of a queue as a plan has it: within the same bounds, and refused in its own words."""
     assert queue_option.minimum is not None
     assert queue_option.maximum is not None
-    return same(queue_option, **_between(words, queue_option.minimum, queue_option.maximum), **changes)
+    bounds = _between(words, queue_option.minimum, queue_option.maximum)
+    return same(default, queue_option, **bounds, **changes)
 
 
 @dataclass(frozen=True)
@@ -61,125 +62,96 @@ class PlanSettings:
     """
 
     runs: Sequence[str] = ()
-    depth: int = field(default=10, metadata=same(POOL["depth"]))
-    depths: Mapping[str, int] = field(default_factory=dict, metadata=same(POOL["depths"]))
-    strategy: str = field(default=USUAL_STRATEGY, metadata=_usual("strategy"))
-    budget: int | None = field(default=None, metadata=same(POOL["budget"]))
-    audit_share: float = field(default=USUAL_AUDIT_SHARE, metadata=_usual("audit_share"))
-    reach: int | None = field(default=None, metadata=_usual("reach"))
-    adaptive: bool = field(
-        default=False,
-        metadata=option(
-            "Adaptive: labels move the order of what is left",
-            "For a strategy that learns. The options below apply only to such a queue.",
-            bool,
-            about="Labels move the order, by the strategy of the pool, which must be one that learns.",
-        ),
+    depth: int = same(10, POOL["depth"])
+    depths: Mapping[str, int] = field(default_factory=dict, metadata={OPTION: POOL["depths"]})
+    strategy: str = _usual(USUAL_STRATEGY, "strategy")
+    budget: int | None = same(None, POOL["budget"])
+    audit_share: float = _usual(USUAL_AUDIT_SHARE, "audit_share")
+    reach: int | None = _usual(None, "reach")
+    adaptive: bool = setting(
+        False,
+        "Adaptive: labels move the order of what is left",
+        "For a strategy that learns. The options below apply only to such a queue.",
+        bool,
+        about="Labels move the order, by the strategy of the pool, which must be one that learns.",
     )
-    budget_rule: str = field(default=Selection.Rule.EQUAL, metadata=same(ADAPTIVE["budget_rule"]))
-    budget_floor: int | None = field(default=None, metadata=same(ADAPTIVE["budget_floor"]))
-    stop_missing: float | None = field(default=None, metadata=same(ADAPTIVE["stop_missing"]))
-    stop_looks: int = field(
-        default=USUAL_LOOKS,
-        metadata=same(
-            ADAPTIVE["stop_looks"],
-            help=f"{ADAPTIVE['stop_looks'].help} Empty: {ADAPTIVE['stop_looks'].default} times.",
-        ),
+    budget_rule: str = same(Selection.Rule.EQUAL, ADAPTIVE["budget_rule"])
+    budget_floor: int | None = same(None, ADAPTIVE["budget_floor"])
+    stop_missing: float | None = same(None, ADAPTIVE["stop_missing"])
+    stop_looks: int = same(
+        USUAL_LOOKS,
+        ADAPTIVE["stop_looks"],
+        help=f"{ADAPTIVE['stop_looks'].help} Empty: {ADAPTIVE['stop_looks'].default} times.",
     )
-    stop_over: str = field(default=Selection.Over.QUERY, metadata=same(ADAPTIVE["stop_over"]))
-    judgments_per_item: int = field(
-        default=1, metadata=_as_in_queue(QUEUE["judgments_per_item"], "The number of judgments of a pair")
+    stop_over: str = same(Selection.Over.QUERY, ADAPTIVE["stop_over"])
+    judgments_per_item: int = _as_in_queue(
+        1, QUEUE["judgments_per_item"], "The number of judgments of a pair"
     )
-    most_judgments_per_item: int | None = field(
-        default=None, metadata=_as_in_queue(QUEUE["most_judgments_per_item"], "The most judgments of a pair")
+    most_judgments_per_item: int | None = _as_in_queue(
+        None, QUEUE["most_judgments_per_item"], "The most judgments of a pair"
     )
-    gold_first_share: float | None = field(
-        default=None,
-        metadata=_as_in_queue(
-            GOLD["gold_first_share"],
-            "The share of gold questions",
-            empty=_while_there_is_gold("gold_first_share"),
-        ),
+    gold_first_share: float | None = _as_in_queue(
+        None,
+        GOLD["gold_first_share"],
+        "The share of gold questions",
+        empty=_while_there_is_gold("gold_first_share"),
     )
-    gold_share: float | None = field(
-        default=None,
-        metadata=_as_in_queue(
-            GOLD["gold_share"], "The share of gold questions", empty=_while_there_is_gold("gold_share")
-        ),
+    gold_share: float | None = _as_in_queue(
+        None, GOLD["gold_share"], "The share of gold questions", empty=_while_there_is_gold("gold_share")
     )
-    practice_questions: int | None = field(
-        default=None,
-        metadata=_as_in_queue(
-            GOLD["practice_questions"],
-            "The number of practice questions",
-            empty=f"as many as there are, at most {GOLD['practice_questions'].default}",
-        ),
+    practice_questions: int | None = _as_in_queue(
+        None,
+        GOLD["practice_questions"],
+        "The number of practice questions",
+        empty=f"as many as there are, at most {GOLD['practice_questions'].default}",
     )
-    repeat_share: float = field(
-        default=0.0, metadata=_as_in_queue(GOLD["repeat_share"], "The share of repeats", help="")
+    repeat_share: float = _as_in_queue(0.0, GOLD["repeat_share"], "The share of repeats", help="")
+    price_per_judgment: float | None = _as_in_queue(None, PRICES["price_per_judgment"], "A price")
+    overhead: float | None = _as_in_queue(None, PRICES["overhead"], "The overhead (a share)")
+    annotators: int = setting(5, "Annotators", kind=int, **_between("The number of annotators", 1, 10_000))
+    seconds_per_judgment: float | None = setting(
+        None,
+        "Seconds per judgment",
+        kind=float,
+        flag="--seconds",
+        metavar="S",
+        empty="the mean of the collection's verdicts, else 20",
+        **_between("The time for a judgment in seconds", 0, 3_600.0),
     )
-    price_per_judgment: float | None = field(
-        default=None, metadata=_as_in_queue(PRICES["price_per_judgment"], "A price")
+    hours_per_week: float = setting(
+        20.0,
+        "Hours per week",
+        "What one annotator judges, without breaks.",
+        float,
+        metavar="H",
+        **_between("The hours of a week", 0, 168.0),
     )
-    overhead: float | None = field(
-        default=None, metadata=_as_in_queue(PRICES["overhead"], "The overhead (a share)")
+    tie_share: float | None = setting(
+        None,
+        "Pairs that tie (share)",
+        kind=float,
+        about="Share of the pairs that tie.",
+        empty="as in the collection's queues, else 0.1",
+        **_between("The share of ties", 0, 1),
     )
-    annotators: int = field(
-        default=5, metadata=option("Annotators", kind=int, **_between("The number of annotators", 1, 10_000))
+    relevant_share: float | None = setting(
+        None,
+        "Relevant pairs of the pool (share)",
+        "For the interval's width.",
+        float,
+        about="Share of the pool's pairs that are relevant, for the interval's width.",
+        empty="from the existing labels; with fewer than 50, widths are ranges",
+        **_between("The share of relevant pairs", 0, 1),
     )
-    seconds_per_judgment: float | None = field(
-        default=None,
-        metadata=option(
-            "Seconds per judgment",
-            kind=float,
-            flag="--seconds",
-            metavar="S",
-            empty="the mean of the collection's verdicts, else 20",
-            **_between("The time for a judgment in seconds", 0, 3_600.0),
-        ),
-    )
-    hours_per_week: float = field(
-        default=20.0,
-        metadata=option(
-            "Hours per week",
-            "What one annotator judges, without breaks.",
-            float,
-            metavar="H",
-            **_between("The hours of a week", 0, 168.0),
-        ),
-    )
-    tie_share: float | None = field(
-        default=None,
-        metadata=option(
-            "Pairs that tie (share)",
-            kind=float,
-            about="Share of the pairs that tie.",
-            empty="as in the collection's queues, else 0.1",
-            **_between("The share of ties", 0, 1),
-        ),
-    )
-    relevant_share: float | None = field(
-        default=None,
-        metadata=option(
-            "Relevant pairs of the pool (share)",
-            "For the interval's width.",
-            float,
-            about="Share of the pool's pairs that are relevant, for the interval's width.",
-            empty="from the existing labels; with fewer than 50, widths are ranges",
-            **_between("The share of relevant pairs", 0, 1),
-        ),
-    )
-    k: int | None = field(
-        default=None,
-        metadata=option(
-            "K",
-            "Cutoff of the recalls.",
-            int,
-            flag="-k --k",
-            metavar="K",
-            empty="10, or the depth",
-            minimum=1,
-        ),
+    k: int | None = setting(
+        None,
+        "K",
+        "Cutoff of the recalls.",
+        int,
+        flag="-k --k",
+        metavar="K",
+        empty="10, or the depth",
+        minimum=1,
     )
 
     @property

@@ -179,7 +179,13 @@ def simulate(
     strategy and for values out of range.
     """
     kinds = [strategy_named(name) for name in strategies]
-    check_simulation(budgets, seeds, k, pool.depth)
+    for budget in budgets:
+        if not 0 < budget <= 1:
+            raise ValueError(f"A budget is {budget:g}; it is a share of the pool above 0 and up to 1.")
+    if seeds < 1:
+        raise ValueError(f"The number of seeds is {seeds}; it must be 1 or more.")
+    if k is not None and not 1 <= k <= pool.depth:
+        raise ValueError(f"K is {k}; it must lie between 1 and the depth of the pool, {pool.depth}.")
     work = [(kind, seed) for kind in kinds for seed in range(seeds if kind.make.random or noise else 1)]
     truth = Recalls.of(pool, k or pool.depth)
     measured: dict[str, list[dict[str, dict[float, float | None]]]] = {kind.name: [] for kind in kinds}
@@ -193,16 +199,6 @@ def simulate(
     settings: SimulationSettings = {"seeds": seeds, "noise": noise, "batch": batch, "k": k or pool.depth}
     means = {name: np.mean(many, axis=0) for name, many in curves.items()}
     return Simulation(pool, outcomes, means, all_knowing(pool), settings)
-
-
-def check_simulation(budgets: Sequence[float], seeds: int, k: int | None, depth: int) -> None:
-    for budget in budgets:
-        if not 0 < budget <= 1:
-            raise ValueError(f"A budget is {budget:g}; it is a share of the pool above 0 and up to 1.")
-    if seeds < 1:
-        raise ValueError(f"The number of seeds is {seeds}; it must be 1 or more.")
-    if k is not None and not 1 <= k <= depth:
-        raise ValueError(f"K is {k}; it must lie between 1 and the depth of the pool, {depth}.")
 
 
 def moving(progress: Progress, place: int, pieces: int) -> Progress:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -165,13 +165,16 @@ def _create(
     pool = _labelled_pool(labels, inputs, progress)
     simulation = _simulated(pool, inputs, progress)
     made = Replay(collection=collection, name=inputs.name, release=inputs.release, created_by=user)
+    part = collection.pools.filter(queues__isnull=False, chosen_count__lt=F("pair_count")).distinct()
+    names = ("name", "strategy", "chosen_count", "pair_count")
+    # The judged pools that a strategy took a part of: labels from there speak for that strategy.
     made.options = {
         "labels": _described(inputs.release, labels, read_at.isoformat()),
         "runs": [provenance_of(run) for run in inputs.runs],
         "strategies": list(inputs.strategies),
         "budgets": list(inputs.budgets),
         **{name: getattr(inputs, name) for name in ("depth", "seeds", "noise", "batch", "k")},
-        "chosen_by": _chosen_by(collection),
+        "chosen_by": list(part.order_by("pk").values(*names)),
         "software": software_versions(),
     }
     made.result = simulation.to_dict()
@@ -238,10 +241,3 @@ def _described(release: QrelsRelease | None, labels: pl.DataFrame, read_at: str)
         "pairs": labels.height,
         "read_at": read_at,
     }
-
-
-def _chosen_by(collection: Collection) -> list[Mapping[str, Any]]:
-    """The judged pools that a strategy took a part of: labels from there speak for that strategy."""
-    part = collection.pools.filter(queues__isnull=False, chosen_count__lt=F("pair_count")).distinct()
-    names = ("name", "strategy", "chosen_count", "pair_count")
-    return list(part.order_by("pk").values(*names))

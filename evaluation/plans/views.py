@@ -157,14 +157,6 @@ def pilot_address(path: str, chosen: list[tuple[str, str]], pilot: Pilot) -> str
     return address(path, [*kept, *of_pilot, ("name", "Pilot")])
 
 
-def problems_in_words(form: PlanForm) -> list[str]:
-    return [
-        f"{form.fields[name].label or name}: {problem}" if name in form.fields else str(problem)
-        for name, problems in form.errors.items()
-        for problem in problems
-    ]
-
-
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def plan_page(request: HttpRequest, slug: str) -> HttpResponse:
@@ -207,7 +199,11 @@ def _page(
                 context["pilot_address"] = pilot_address(request.path, chosen, pilot)
         except InputError as error:
             show_problem(form, error)
-    context["problems"] = problems or problems_in_words(form)
+    context["problems"] = problems or [
+        f"{form.fields[name].label or name}: {problem}" if name in form.fields else str(problem)
+        for name, problems in form.errors.items()
+        for problem in problems
+    ]
     if not request.headers.get("HX-Request"):
         return render(request, "evaluation/plan.html", context)
     response = render(request, "evaluation/_plan.html", context)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from evaluation.scoring.duplicates import COUNTS
+from pooling.options import add_file
 
 # What would be over documents alone, next to figures over groups.
 _OVER_DOCUMENTS = {"facts": "--facts", "spans": "--spans", "stage1": "--stage1"}
@@ -22,11 +23,11 @@ class DuplicateOptions(TypedDict):
 
 def add_duplicate_arguments(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("near-identical documents")
-    group.add_argument(
+    add_file(
+        group,
         "--duplicates",
+        "groups of near-identical documents, as `find_duplicates` writes them",
         metavar="GROUPS.tsv",
-        type=Path,
-        help="groups of near-identical documents, as `find_duplicates` writes them",
     )
     group.add_argument(
         "--count",

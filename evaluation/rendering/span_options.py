@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from evaluation.measures import key_of, split_name
 from evaluation.rendering.formats import mlflow_text, render_tables
-from evaluation.rendering.span_tables import span_cells, span_json
+from evaluation.rendering.span_tables import span_cells
 from evaluation.rendering.without_labels import checked_figures, labels_and_runs, refuse_of_documents
 from evaluation.scoring.config import Settings, read_settings
 from evaluation.scoring.expectations import Check
@@ -18,6 +19,7 @@ from evaluation.scoring.spans import SpanEvaluation, evaluate_spans, is_of_spans
 from pooling.chunks.maps import ChunkMap, read_map
 from pooling.formats.cells import table_text
 from pooling.inputs.reading import qrels_frame
+from pooling.options import add_file
 from pooling.ranking.chunks import Chunks
 
 #: What the means rest on.
@@ -27,11 +29,10 @@ _NOT_OF_SPANS = {"against": "--against", "weights": "--weights", "collapse_chunk
 
 def add_span_arguments(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("excerpts")
-    group.add_argument(
+    add_file(
+        group,
         "--spans",
-        metavar="FILE",
-        type=Path,
-        help="excerpts that answer (query_id, document_id, start, end), measured on runs of chunks; "
+        "excerpts that answer (query_id, document_id, start, end), measured on runs of chunks; "
         "--chunk-map has start and end of each chunk then, and QRELS may be left out",
     )
 
@@ -146,7 +147,7 @@ def evaluated_spans(
 def render_spans(evaluation: SpanEvaluation, form: str, *, terminal: bool = False) -> str:
     """The evaluation alone, in one of the formats of `evaluation.rendering.formats`."""
     if form == "json":
-        return span_json(evaluation)
+        return json.dumps(evaluation.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     if form == "csv":
         columns = ("run", "measure", "k", "mean", "low", "high", "queries", "characters", "line")
         rows = (

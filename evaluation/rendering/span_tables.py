@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 from evaluation.measures import SPAN_MEASURES, key_of
 from evaluation.rendering.cells import Cells
 from evaluation.scoring.spans import SpanEvaluation
 from evaluation.scoring.wording import decimal, interval, share_in_words, usual_cutoff
 from pooling.formats.wording import counted
-
-
-def span_json(evaluation: SpanEvaluation) -> str:
-    """The figures of each run, and what they depend on."""
-    return json.dumps(evaluation.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def span_cells(evaluation: SpanEvaluation) -> Cells:

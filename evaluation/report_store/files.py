@@ -76,7 +76,7 @@ def delete_parts(report: Report) -> None:
     for name in (report.per_query.name, report.relevant.name, *tables):
         default_storage.delete(str(name))
     try:
-        pictures = default_storage.listdir(folder_of(report))[1]
+        pictures = default_storage.listdir(str(PurePosixPath(str(report.per_query.name)).parent))[1]
     except (FileNotFoundError, NotImplementedError):
         return  # nothing was drawn, or the storage cannot say what was: pictures are left then
     for name in pictures:
@@ -95,10 +95,6 @@ def beside(report: Report, name: str) -> str:
 
 def file_stem(report: Report) -> str:
     return slugify(report.name) or f"report-{report.pk}"
-
-
-def folder_of(report: Report) -> str:
-    return str(PurePosixPath(str(report.per_query.name)).parent)
 
 
 def put_frame(name: str, frame: pl.DataFrame, row_group_size: int) -> None:

@@ -190,6 +190,8 @@ def _resolved(collection: Collection, request: ReportRequest) -> ReportInput:
     runs = runs_chosen(collection, request.runs)
     pool = pool_to_rest_on(collection, request.pool) if request.pool else None
     pools = [pool] if pool else pools_to_rest_on(collection)
+    chosen = settings_chosen(request.settings or {})
+    strata_chosen(collection, chosen.tags)
     return ReportInput(
         name=checked_name(request.name, "report") if request.name else None,
         release=release,
@@ -197,7 +199,7 @@ def _resolved(collection: Collection, request: ReportRequest) -> ReportInput:
         k=checked_cutoffs(default_cutoffs(runs, pools) if request.k is None else request.k),
         measures=_measures(MEASURES if request.measures is None else request.measures),
         conventions=conventions_from(request.conventions or {}),
-        settings=_chosen_settings(collection, request.settings or {}),
+        settings=chosen,
         pool=pool,
         weights=checked_weights(collection, request.weights),
         again_of=request.again_of,
@@ -209,12 +211,6 @@ def _measures(names: Sequence[str]) -> Sequence[str]:
     """The names as they are, once each is known to be one; a K in them becomes one of the report's."""
     checked_measures(names)
     return names
-
-
-def _chosen_settings(collection: Collection, values: Mapping[str, Any]) -> Settings:
-    chosen = settings_chosen(values)
-    strata_chosen(collection, chosen.tags)
-    return chosen
 
 
 def create_report(

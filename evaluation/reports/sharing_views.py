@@ -48,6 +48,7 @@ from pooling.interface.api import answers, parsed, person, takes
 from pooling.interface.charting import VARIANTS
 from pooling.interface.pages import go_on_with, made_once, secret_page
 from pooling.interface.problems import InputError
+from pooling.interface.serializers import optional_text
 from pooling.people.access import ADMIN, fetch
 from pooling.tables.calls import lists
 from pooling.tables.rows import Rows
@@ -301,19 +302,9 @@ class SharedLinkSerializer(serializers.ModelSerializer[SharedLink]):
     until = serializers.DateField(
         write_only=True, required=False, default=None, allow_null=True, help_text="A day instead of `days`."
     )
-    note = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
-        max_length=LONGEST_NOTE,
-        help_text="Tells admins whom it is for.",
-    )
-    a = serializers.CharField(
-        source="first", required=False, default="", allow_blank=True, help_text="Compare this run …"
-    )
-    b = serializers.CharField(
-        source="second", required=False, default="", allow_blank=True, help_text="… with this one."
-    )
+    note = optional_text("Tells admins whom it is for.", max_length=LONGEST_NOTE)
+    a = optional_text("Compare this run …", source="first")
+    b = optional_text("… with this one.", source="second")
     k = serializers.IntegerField(required=False, default=None, allow_null=True)
     created_by = serializers.CharField(source="created_by.username", read_only=True)
     url = serializers.CharField(read_only=True, required=False)

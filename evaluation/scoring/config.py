@@ -27,7 +27,7 @@ from evaluation.scoring.conventions import CHOICES, PRESETS, Conventions
 from pooling.formats.errors import FormatError
 from pooling.formats.errors import excerpt as quoted
 from pooling.formats.sources import require_file
-from pooling.options import LARGEST_SEED, Option, option, options_of
+from pooling.options import LARGEST_SEED, Option, options_of, setting
 
 LARGEST_FILE = 1 << 20
 #: A difference in mean recall that is too small to matter.
@@ -57,90 +57,73 @@ class Settings:
     {'k': (10,), 'confidence': 0.9, 'seed': 7}
     """
 
-    k: tuple[int, ...] | None = field(
-        default=None, metadata=option("K", "One or more ranks to cut at, for instance 1 5 10 100.", tuple)
+    k: tuple[int, ...] | None = setting(
+        None, "K", "One or more ranks to cut at, for instance 1 5 10 100.", tuple
     )
-    measures: tuple[str, ...] | None = field(
-        default=None,
-        metadata=option(
-            "Measures",
-            "Recall and Judged are always part of a report: a recall is read with its coverage.",
-            tuple,
-        ),
+    measures: tuple[str, ...] | None = setting(
+        None,
+        "Measures",
+        "Recall and Judged are always part of a report: a recall is read with its coverage.",
+        tuple,
     )
-    confidence: float | None = field(
-        default=None,
-        metadata=option(
-            "Confidence",
-            "The level of the intervals, as a share: 0.95 is 95 %.",
-            float,
-            about="Level of the intervals.",
-            empty="0.95",
-            initial=0.95,
-            metavar="SHARE",
-            minimum=0.5,
-            maximum=0.999,
-        ),
+    confidence: float | None = setting(
+        None,
+        "Confidence",
+        "The level of the intervals, as a share: 0.95 is 95 %.",
+        float,
+        about="Level of the intervals.",
+        empty="0.95",
+        initial=0.95,
+        metavar="SHARE",
+        minimum=0.5,
+        maximum=0.999,
     )
-    tags: tuple[str, ...] | None = field(
-        default=None,
-        metadata=option(
-            "Tags to tell apart",
-            "The queries with each of these tags are measured on their own as well.",
-            tuple,
-        ),
+    tags: tuple[str, ...] | None = setting(
+        None,
+        "Tags to tell apart",
+        "The queries with each of these tags are measured on their own as well.",
+        tuple,
     )
-    minimum_queries: int | None = field(
-        default=None,
-        metadata=option(
-            "Minimum of queries",
-            "With fewer, the report warns and says how many it takes.",
-            int,
-            about="Warn when a mean rests on fewer queries.",
-            minimum=1,
-            limit=1_000_000_000,
-        ),
+    minimum_queries: int | None = setting(
+        None,
+        "Minimum of queries",
+        "With fewer, the report warns and says how many it takes.",
+        int,
+        about="Warn when a mean rests on fewer queries.",
+        minimum=1,
+        limit=1_000_000_000,
     )
-    samples: int | None = field(
-        default=None,
-        metadata=option(
-            "Samples",
-            "Samples of the bootstrap over queries.",
-            int,
-            empty="10,000",
-            initial=10_000,
-            minimum=1,
-            limit=100_000,
-        ),
+    samples: int | None = setting(
+        None,
+        "Samples",
+        "Samples of the bootstrap over queries.",
+        int,
+        empty="10,000",
+        initial=10_000,
+        minimum=1,
+        limit=100_000,
     )
-    seed: int | None = field(
-        default=None,
-        metadata=option(
-            "Seed", "Seed of the bootstrap.", int, empty="0", initial=0, minimum=0, limit=LARGEST_SEED
-        ),
+    seed: int | None = setting(
+        None, "Seed", "Seed of the bootstrap.", int, empty="0", initial=0, minimum=0, limit=LARGEST_SEED
     )
-    margin: float | None = field(
-        default=None,
-        metadata=option(
-            "Margin",
-            "Two runs whose mean recall differs by no more than this do not differ in a way that matters.",
-            float,
-            about="A difference in mean recall that is too small to matter.",
-            empty=f"{MARGIN:g}",
-            initial=MARGIN,
-            metavar="DIFFERENCE",
-            minimum=0.0,
-            maximum=LARGEST_MARGIN,
-        ),
+    margin: float | None = setting(
+        None,
+        "Margin",
+        "Two runs whose mean recall differs by no more than this do not differ in a way that matters.",
+        float,
+        about="A difference in mean recall that is too small to matter.",
+        empty=f"{MARGIN:g}",
+        initial=MARGIN,
+        metavar="DIFFERENCE",
+        minimum=0.0,
+        maximum=LARGEST_MARGIN,
     )
     conventions: Mapping[str, Any] = field(default_factory=dict)
-    thresholds: Mapping[str, float] | None = field(
-        default=None,
-        metadata=option(
-            "Thresholds",
-            "The mean that every run should reach, one to a line, for instance recall@10 = 0.4.",
-            tuple,
-        ),
+    thresholds: Mapping[str, float] | None = setting(
+        None,
+        "Thresholds",
+        "The mean that every run should reach, one to a line, for instance recall@10 = 0.4.",
+        tuple,
     )
 
     def over(self, other: Settings) -> Settings:
@@ -153,7 +136,6 @@ class Settings:
         return replace(other, **given, conventions={**theirs, **self.conventions})
 
     def chosen_conventions(self) -> Conventions:
-        """The conventions that hold."""
         values = dict(self.conventions)
         preset = values.pop("preset", None)
         return Conventions.preset(preset, **values) if preset else Conventions(**values)
@@ -401,7 +383,6 @@ _CHECKS: dict[str, Callable[[object], Any]] = {
     "conventions": _conventions,
     "thresholds": _thresholds,
 }
-KEYS = tuple(_CHECKS)
 
 
 def _not_toml(name: str, text: str, error: tomllib.TOMLDecodeError) -> FormatError:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from evaluation.scoring.figures import PlainConventions
 from pooling.formats.wording import plural
-from pooling.options import Option, option, options_of
+from pooling.options import Option, options_of, setting
 from pooling.ranking.ranking import SCORES, TIES, Scores, Ties
 
 ZeroRelevant = Literal["exclude", "zero"]
@@ -38,52 +38,37 @@ class Conventions:
     'float32'
     """
 
-    min_relevance: int = field(
-        default=1,
-        metadata=option("Relevant from label", "Lowest label that counts as relevant.", int, minimum=1),
+    min_relevance: int = setting(
+        1, "Relevant from label", "Lowest label that counts as relevant.", int, minimum=1
     )
-    zero_relevant: ZeroRelevant = field(
-        default="exclude",
-        metadata=option(
-            "Queries without a relevant label",
-            "Recall is undefined for them. By default they are left out.",
-            about="Queries without a relevant label.",
-            choices={"exclude": "leave out of the mean, and list them", "zero": "count 0"},
-        ),
+    zero_relevant: ZeroRelevant = setting(
+        "exclude",
+        "Queries without a relevant label",
+        "Recall is undefined for them. By default they are left out.",
+        about="Queries without a relevant label.",
+        choices={"exclude": "leave out of the mean, and list them", "zero": "count 0"},
     )
-    missing: Missing = field(
-        default="zero",
-        metadata=option(
-            "Queries missing from a run",
-            "By default they count as 0, so that a run gains nothing by not answering.",
-            about="Queries missing from a run.",
-            choices={"zero": "count 0", "skip": "leave out of that run's mean"},
-        ),
+    missing: Missing = setting(
+        "zero",
+        "Queries missing from a run",
+        "By default they count as 0, so that a run gains nothing by not answering.",
+        about="Queries missing from a run.",
+        choices={"zero": "count 0", "skip": "leave out of that run's mean"},
     )
-    ties: Ties = field(
-        default="docid",
-        metadata=option("Order of equal scores", about="Order of equal scores.", choices=TIES),
+    ties: Ties = setting("docid", "Order of equal scores", about="Order of equal scores.", choices=TIES)
+    scores: Scores = setting("float64", "Precision of scores", about="Precision of scores.", choices=SCORES)
+    negative: Negative = setting(
+        "pooled",
+        "Labels below 0",
+        about="Labels below 0.",
+        choices={"pooled": "pooled, not judged", "judged": "judged, not relevant"},
     )
-    scores: Scores = field(
-        default="float64",
-        metadata=option("Precision of scores", about="Precision of scores.", choices=SCORES),
-    )
-    negative: Negative = field(
-        default="pooled",
-        metadata=option(
-            "Labels below 0",
-            about="Labels below 0.",
-            choices={"pooled": "pooled, not judged", "judged": "judged, not relevant"},
-        ),
-    )
-    drop_query_document: bool = field(
-        default=False,
-        metadata=option(
-            "Leave out documents that are the query",
-            "Where queries are documents of the corpus, as in ArguAna. BEIR leaves them out.",
-            bool,
-            about="Leave out of each list the document with the id of its query, as BEIR does.",
-        ),
+    drop_query_document: bool = setting(
+        False,
+        "Leave out documents that are the query",
+        "Where queries are documents of the corpus, as in ArguAna. BEIR leaves them out.",
+        bool,
+        about="Leave out of each list the document with the id of its query, as BEIR does.",
     )
 
     def __post_init__(self) -> None:

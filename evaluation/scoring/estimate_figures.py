@@ -358,13 +358,9 @@ def runs_with_estimates(runs: Mapping[str, RunFigures], estimates: Estimates) ->
     if estimates["pool"] is None:
         return by_run
     for name, figures in runs.items():
-        for key in filter(_is_recall, figures):
+        for key in filter(lambda key: key.startswith("recall@"), figures):
             by_run[name][key] = {**figures[key], "estimate": _headline_of(estimates, name, key)}
     return by_run
-
-
-def _is_recall(key: str) -> bool:
-    return key.startswith("recall@")
 
 
 def _headline_of(estimates: Estimates, run: str, key: str) -> HeadlineEstimate | None:

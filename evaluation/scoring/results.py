@@ -244,7 +244,6 @@ class Evaluation:
         return table.astype({"k": "Int64"}) if len(table) and self._any_whole() else table
 
     def strata_rows(self) -> list[StratumRow]:
-        """The rows of `strata_summary` as dicts."""
         return [
             {"tag": tag, **summary_row(name, key, figure)}
             for tag, stratum in self.strata.items()
@@ -253,7 +252,6 @@ class Evaluation:
         ]
 
     def summary_rows(self) -> list[SummaryRow]:
-        """The rows of `summary` as dicts."""
         return [
             summary_row(name, key, figure)
             for name, run in self.runs.items()

@@ -37,7 +37,6 @@ class LiveQueueSerializer(LiveOptionsSerializer):
 
 
 shape(facts.QueryProgress, "SelectedQuery")
-SelectionSerializer = shape(facts.OrderByQuery, "Selection")
 
 
 class FinishSerializer(serializers.Serializer[Any]):
@@ -55,7 +54,7 @@ class FinishedSerializer(serializers.Serializer[Any]):
 class AdaptiveOrder(APIView):
     """The order of an adaptive queue."""
 
-    @answers(SelectionSerializer)
+    @answers(shape(facts.OrderByQuery, "Selection"))
     def get(self, request: Request, queue_id: int) -> object:
         """Tell the rule of a live order, how far each query is, and what finished it; 404 for a fixed one."""
         queue = queue_for(request.user, queue_id, READERS)

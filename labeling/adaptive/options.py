@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from labeling.adaptive.prior_scores import check_prior
 from labeling.models import Selection
 from pooling.interface.problems import InputError, refuse_all
 from pooling.models import Pool
-from pooling.options import MOST, add_option_arguments, chosen, option, options_of, problems_of
+from pooling.options import MOST, add_option_arguments, chosen, options_of, problems_of, setting
 from pooling.strategies import STRATEGIES
 
 USUAL_LOOKS = 4
@@ -25,83 +25,69 @@ class AdaptiveOptions:
     `stop_over` says) stops when the audit says that at most so much is missing, at one of `stop_looks` looks.
     `prior` is the number of the model whose scores the strategy starts from; None: the runs alone."""
 
-    budget: int | None = field(
-        default=None,
-        metadata=option(
-            "Budget: pairs in all",
-            kind=int,
-            about="Pairs in all.",
-            empty="the pool's budget, or every pair",
-            metavar="B",
-            minimum=1,
-            refusal=f"A budget is a number of pairs from 1 to {MOST:,}.",
-        ),
+    budget: int | None = setting(
+        None,
+        "Budget: pairs in all",
+        kind=int,
+        about="Pairs in all.",
+        empty="the pool's budget, or every pair",
+        metavar="B",
+        minimum=1,
+        refusal=f"A budget is a number of pairs from 1 to {MOST:,}.",
     )
-    budget_rule: str = field(
-        default=Selection.Rule.EQUAL,
-        metadata=option(
-            "The budget is spent on",
-            about=f"How the budget is spent: {', '.join(Selection.Rule.values)}.",
-            choices=dict(Selection.Rule.choices),
-            metavar="HOW",
-            refusal=f"A budget is spread by {' or '.join(Selection.Rule.values)}, not “{{value}}”.",
-        ),
+    budget_rule: str = setting(
+        Selection.Rule.EQUAL,
+        "The budget is spent on",
+        about=f"How the budget is spent: {', '.join(Selection.Rule.values)}.",
+        choices=dict(Selection.Rule.choices),
+        metavar="HOW",
+        refusal=f"A budget is spread by {' or '.join(Selection.Rule.values)}, not “{{value}}”.",
     )
-    budget_floor: int | None = field(
-        default=None,
-        metadata=option(
-            "Pairs that each query gets at least",
-            kind=int,
-            about="Pairs that each query gets at least.",
-            empty="none, or ten if the budget goes where relevant documents turn up",
-            minimum=0,
-            refusal="The floor must be 0 or more pairs.",
-        ),
+    budget_floor: int | None = setting(
+        None,
+        "Pairs that each query gets at least",
+        kind=int,
+        about="Pairs that each query gets at least.",
+        empty="none, or ten if the budget goes where relevant documents turn up",
+        minimum=0,
+        refusal="The floor must be 0 or more pairs.",
     )
-    stop_missing: float | None = field(
-        default=None,
-        metadata=option(
-            "Stop when at most this share of what is relevant is missing",
-            "0.1 is a tenth, at 95 % confidence, by the audit of the pool.",
-            float,
-            about="Stop when the audit says that at most this share of what is relevant is missing.",
-            empty="only budget and admins end a query",
-        ),
+    stop_missing: float | None = setting(
+        None,
+        "Stop when at most this share of what is relevant is missing",
+        "0.1 is a tenth, at 95 % confidence, by the audit of the pool.",
+        float,
+        about="Stop when the audit says that at most this share of what is relevant is missing.",
+        empty="only budget and admins end a query",
     )
-    stop_looks: int = field(
-        default=USUAL_LOOKS,
-        metadata=option(
-            "How often the audit is looked at",
-            "Fixed in advance, because each look can be wrong.",
-            int,
-            about="Number of looks at the audit.",
-            metavar="M",
-            minimum=1,
-            maximum=MOST_LOOKS,
-            refusal=f"The audit is looked at 1 to {MOST_LOOKS} times.",
-        ),
+    stop_looks: int = setting(
+        USUAL_LOOKS,
+        "How often the audit is looked at",
+        "Fixed in advance, because each look can be wrong.",
+        int,
+        about="Number of looks at the audit.",
+        metavar="M",
+        minimum=1,
+        maximum=MOST_LOOKS,
+        refusal=f"The audit is looked at 1 to {MOST_LOOKS} times.",
     )
-    stop_over: str = field(
-        default=Selection.Over.QUERY,
-        metadata=option(
-            "What is missing is counted for",
-            about="Whether what is missing is counted for each query, or for the queue.",
-            choices=dict(Selection.Over.choices),
-            metavar="WHAT",
-            refusal=f"A bound is over each {' or '.join(Selection.Over.values)}, not “{{value}}”.",
-        ),
+    stop_over: str = setting(
+        Selection.Over.QUERY,
+        "What is missing is counted for",
+        about="Whether what is missing is counted for each query, or for the queue.",
+        choices=dict(Selection.Over.choices),
+        metavar="WHAT",
+        refusal=f"A bound is over each {' or '.join(Selection.Over.values)}, not “{{value}}”.",
     )
-    prior: int | None = field(
-        default=None,
-        metadata=option(
-            "Adaptive: the order starts from the scores of",
-            "At first they weigh half as much as the runs; labels then set their weight.",
-            int,
-            about="The number of the model and prompt whose scores the strategy starts from.",
-            empty="the runs alone",
-            minimum=1,
-            maximum=2**62,
-        ),
+    prior: int | None = setting(
+        None,
+        "Adaptive: the order starts from the scores of",
+        "At first they weigh half as much as the runs; labels then set their weight.",
+        int,
+        about="The number of the model and prompt whose scores the strategy starts from.",
+        empty="the runs alone",
+        minimum=1,
+        maximum=2**62,
     )
 
 

@@ -122,7 +122,6 @@ class PairDecisionSerializer(serializers.Serializer[Any]):
 
 
 PREVIEWED = ["relevant", "not_relevant", "cannot_judge", "digest"]
-PreviewSerializer = shape(Preview, more=PREVIEWED)
 
 
 def _waiting(items: Sequence[Item]) -> list[Any]:
@@ -164,7 +163,7 @@ class Adjudication(APIView):
 
 class AdjudicationByRule(APIView):
     @answers(
-        PreviewSerializer,
+        shape(Preview, more=PREVIEWED),
         parameters=[
             OpenApiParameter("rule", str, enum=list(RULES), required=True),
             OpenApiParameter("trusted", str, many=True, description="Whose votes count for `trusted`."),

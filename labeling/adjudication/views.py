@@ -56,7 +56,7 @@ from labeling.judging.views import MarkedDocument, marked_document
 from labeling.models import Queue, Reason, Verdict
 from labeling.qrels.explanation import Explanation, Opinion, explain
 from pooling.formats.wording import counted
-from pooling.interface.pages import page_of, parameter, person
+from pooling.interface.pages import page_of, parameter, person, problems_as_messages
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Role
 from pooling.people.access import ADMIN, READERS, collection_for
@@ -122,10 +122,8 @@ def adjudication(request: HttpRequest, queue_id: int) -> HttpResponse:
     """The next pair that waits to be settled, and what was said of it; POST settles it or takes back."""
     queue = queue_for(request.user, queue_id, ADMIN if request.method == "POST" else READERS)
     if request.method == "POST":
-        try:
+        with problems_as_messages(request):
             messages.success(request, _acted(request, queue))
-        except InputError as error:
-            messages.error(request, str(error))
         return redirect(f"{reverse('adjudication', args=[queue.pk])}{_query_string(request)}")
     is_admin = queue.collection.role == Role.ADMIN  # type: ignore[attr-defined]
     form = ChoiceForm(request.GET, annotators=annotators_of(queue) if is_admin else [])
@@ -265,10 +263,8 @@ def _explained(explanation: Explanation, user: User, *, is_admin: bool) -> dict[
 
 
 def _corrected(request: HttpRequest, collection: Collection, explanation: Explanation) -> HttpResponse:
-    try:
+    with problems_as_messages(request):
         messages.success(request, _done(request, collection, explanation))
-    except InputError as error:
-        messages.error(request, str(error))
     return redirect(request.get_full_path())
 
 

@@ -123,7 +123,8 @@ def commonest(cells: Cells) -> Cells:
 
 def raw_agreement(cells: Cells, weights: Floats) -> Floats:
     """The mean over pairs of the share of their two-person comparisons that agree."""
-    return _mean(weights, _agreeing(cells))
+    same = cells.yes * (cells.yes - 1) + cells.no * (cells.no - 1)
+    return _mean(weights, same / (cells.judged * (cells.judged - 1)))
 
 
 def positive_agreement(cells: Cells, weights: Floats) -> Floats:
@@ -228,11 +229,6 @@ def _percentiles(values: Floats) -> tuple[float | None, float | None]:
         return None, None
     low, high = np.percentile(defined, (2.5, 97.5))
     return float(low), float(high)
-
-
-def _agreeing(cells: Cells) -> Floats:
-    same = cells.yes * (cells.yes - 1) + cells.no * (cells.no - 1)
-    return same / (cells.judged * (cells.judged - 1))
 
 
 def _specific(kind: Floats, judged: Floats, weights: Floats) -> Floats:

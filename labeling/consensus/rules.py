@@ -203,7 +203,9 @@ def decide(ballots: Ballots, rule: str = "majority") -> pl.DataFrame:
     >>> decide(Ballots.of(pl.DataFrame(said, schema=VERDICTS, orient="row")))["outcome"].to_list()
     ['tie', 'final']
     """
-    tallied = rule_named(rule)(ballots, ballots.tallied())
+    if rule not in RULES:
+        raise ValueError(f"There is no rule “{rule}”. Choose one of {', '.join(RULES)}.")
+    tallied = RULES[rule](ballots, ballots.tallied())
     leaning = pl.col("leaning")
     enough = pl.col("relevant") + pl.col("not_relevant") >= pl.col("needed")
     is_final = enough & (leaning.abs() > EQUAL)
@@ -303,10 +305,3 @@ RULES: dict[str, Rule] = {
     "weighted": weighted,
     "dawid-skene": dawid_skene_rule,
 }
-
-
-def rule_named(name: str) -> Rule:
-    """The rule of this name; `ValueError` lists the known ones."""
-    if name not in RULES:
-        raise ValueError(f"There is no rule “{name}”. Choose one of {', '.join(RULES)}.")
-    return RULES[name]

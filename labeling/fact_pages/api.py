@@ -89,9 +89,6 @@ class FactsFileSerializer(serializers.Serializer[Any]):
     )
 
 
-FactsImportedSerializer = shape(FactImport, "FactsImported", more=("detail", "url"))
-
-
 class Facts(APIView):
     @lists(FactSerializer)
     def get(self, request: Request, slug: str) -> Rows:
@@ -115,7 +112,7 @@ class Facts(APIView):
 class FactsFile(APIView):
     parser_classes = [MultiPartParser, FormParser]
 
-    @takes(FactsFileSerializer, makes=FactsImportedSerializer)
+    @takes(FactsFileSerializer, makes=shape(FactImport, "FactsImported", more=("detail", "url")))
     def post(self, request: Request, slug: str) -> Made:
         """Import a file of facts or supports, whole or not at all."""
         collection = collection_for(request.user, slug, ADMIN)

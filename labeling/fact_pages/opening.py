@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -21,7 +21,7 @@ from labeling.queues.options import public_name
 from pooling.formats.wording import counted
 from pooling.interface.problems import InputError, refuse_all
 from pooling.models import Pool, PoolEntry
-from pooling.options import LARGEST_SEED, chosen, option, problems_of
+from pooling.options import LARGEST_SEED, chosen, problems_of, setting
 from pooling.people.activity_log import record_action
 from pooling.storage.storing import checked_name, tell_the_planner
 from pooling.texts.importing import lock
@@ -35,52 +35,43 @@ DOCUMENTS = {
 
 @dataclass(frozen=True)
 class FactQueueOptions:
-    judgments_per_item: int = field(
-        default=1,
-        metadata=option(
-            "Judgments per document",
-            "How many people judge the facts in each document.",
-            int,
-            minimum=1,
-            maximum=MOST_JUDGMENTS,
-        ),
+    judgments_per_item: int = setting(
+        1,
+        "Judgments per document",
+        "How many people judge the facts in each document.",
+        int,
+        minimum=1,
+        maximum=MOST_JUDGMENTS,
     )
-    documents: str = field(
-        default="relevant",
-        metadata=option("Documents", "Which documents of the pool are judged.", choices=DOCUMENTS),
+    documents: str = setting(
+        "relevant", "Documents", "Which documents of the pool are judged.", choices=DOCUMENTS
     )
-    audit_share: float = field(
-        default=0.1,
-        metadata=option(
-            "Share of not relevant documents",
-            "They are looked at all the same, to see whether they support anything.",
-            float,
-            minimum=0,
-            maximum=1,
-        ),
+    audit_share: float = setting(
+        0.1,
+        "Share of not relevant documents",
+        "They are looked at all the same, to see whether they support anything.",
+        float,
+        minimum=0,
+        maximum=1,
     )
-    covered_by: int | None = field(
-        default=None,
-        metadata=option(
-            "Enough supports",
-            "A fact with this many supporting documents is no longer asked. The pairs left stay unjudged, so "
-            "α-nDCG cannot be computed.",
-            int,
-            empty="every pair is asked",
-            minimum=1,
-            maximum=1000,
-        ),
+    covered_by: int | None = setting(
+        None,
+        "Enough supports",
+        "A fact with this many supporting documents is no longer asked. The pairs left stay unjudged, so "
+        "α-nDCG cannot be computed.",
+        int,
+        empty="every pair is asked",
+        minimum=1,
+        maximum=1000,
     )
-    seed: int | None = field(
-        default=None,
-        metadata=option(
-            "Seed",
-            "Draws the share of not relevant documents.",
-            int,
-            empty="drawn and stored",
-            minimum=-LARGEST_SEED,
-            maximum=LARGEST_SEED,
-        ),
+    seed: int | None = setting(
+        None,
+        "Seed",
+        "Draws the share of not relevant documents.",
+        int,
+        empty="drawn and stored",
+        minimum=-LARGEST_SEED,
+        maximum=LARGEST_SEED,
     )
 
     def checked(self) -> FactQueueOptions:

@@ -99,6 +99,8 @@ def fact_progress(queue: Queue) -> FactProgress:
     )
     votes = _votes(queue)
     leases = FactLease.objects.filter(item__queue=queue, expires_at__gt=timezone.now()).values("item")
+    audited = set(queue.fact_items.filter(is_audit=True).values_list("query", "document"))
+    supports = _in_queue(queue).filter(verdict=SupportVerdict.SUPPORTS).order_by()
     return {
         "documents": counts["documents"],
         "open": counts["open"],
@@ -106,7 +108,7 @@ def fact_progress(queue: Queue) -> FactProgress:
         "audit": counts["audit"],
         "facts_asked": (counts["facts"] or 0) * queue.judgments_per_item,
         "facts_judged": len(votes),
-        "audit_supports": _supports_in_audit(queue),
+        "audit_supports": len(audited & set(supports.values_list("fact__query", "document").distinct())),
         "agreement": _agreement(votes),
         "annotators": _annotators(queue),
         "unclear": _unclear(queue, votes),
@@ -115,13 +117,6 @@ def fact_progress(queue: Queue) -> FactProgress:
 
 def _in_queue(queue: Queue) -> Any:
     return Support.objects.filter(OF_THIS_MEANING, event__queue=queue, fact__state=Fact.State.CONFIRMED)
-
-
-def _supports_in_audit(queue: Queue) -> int:
-    """Documents that were labelled not relevant and support a fact all the same."""
-    audited = set(queue.fact_items.filter(is_audit=True).values_list("query", "document"))
-    supports = _in_queue(queue).filter(verdict=SupportVerdict.SUPPORTS).order_by()
-    return len(audited & set(supports.values_list("fact__query", "document").distinct()))
 
 
 def _votes(queue: Queue) -> pl.DataFrame:

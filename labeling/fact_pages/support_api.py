@@ -135,7 +135,6 @@ class FactReleaseSerializer(serializers.Serializer[Any]):
 
 
 shape(progress.AgreementFigures, "FactAgreement")
-FactProgressSerializer = shape(progress.FactProgress)
 
 
 class FactQueues(APIView):
@@ -151,7 +150,7 @@ class FactQueues(APIView):
 class FactQueueProgress(APIView):
     """How far a queue of facts is."""
 
-    @answers(FactProgressSerializer)
+    @answers(shape(progress.FactProgress))
     def get(self, request: Request, queue_id: int) -> Response:
         """Documents, facts, agreement, what each person did, and facts that people read differently."""
         return Response(fact_progress(fact_queue_for(person(request), queue_id, READERS)))

@@ -74,7 +74,11 @@ def support_labels(collection: Collection, rule: str = "majority") -> SupportLab
        leave a pair without one.
     3. An imported support counts where nobody has voted.
     """
-    confirmed = _confirmed(collection)
+    rows = Fact.objects.filter(collection=collection, state=Fact.State.CONFIRMED, query__deleted_at=None)
+    frame = rows_frame(
+        rows.order_by(), "text", "importance", "group", "position", **{"fact": "pk", **FACT_IDS}
+    )
+    confirmed = frame.sort("query_id", "position", "fact")
     gold = _frame(GoldSupport.objects.filter(collection=collection, **COUNTED), "answer", "gold")
     ruled = _adjudicated(collection).join(gold, on=PAIR, how="anti")
     settled = pl.concat([gold, ruled])
@@ -113,15 +117,6 @@ def support_labels(collection: Collection, rule: str = "majority") -> SupportLab
     undecided = open_pairs.join(names, on="fact").join(ids, on="document").select(IDS)
     supports = supports.select(*IDS, "weight", "span_start", "span_end").sort(IDS)
     return SupportLabels(facts, supports, sorted(undecided.iter_rows()), counts)
-
-
-def _confirmed(collection: Collection) -> pl.DataFrame:
-    """The facts that count, by query bytewise, then in their order."""
-    rows = Fact.objects.filter(collection=collection, state=Fact.State.CONFIRMED, query__deleted_at=None)
-    frame = rows_frame(
-        rows.order_by(), "text", "importance", "group", "position", **{"fact": "pk", **FACT_IDS}
-    )
-    return frame.sort("query_id", "position", "fact")
 
 
 def _supports(collection: Collection, labels: pl.DataFrame) -> pl.DataFrame:

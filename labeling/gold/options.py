@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -13,7 +13,7 @@ from labeling.models import Queue
 from pooling.interface.forms import EditForm
 from pooling.interface.option_fields import form_fields
 from pooling.interface.problems import refuse_all
-from pooling.options import option, options_of, problems_of
+from pooling.options import options_of, problems_of, setting
 from pooling.texts.importing import lock
 
 # Every second item gold is a test, not work.
@@ -31,62 +31,52 @@ class GoldOptions:
     """The share of gold questions among somebody's first 25 pairs and after; practice; who pauses people; and
     the share of their own earlier items among those after the first 25."""
 
-    gold_first_share: float = field(
-        default=0.2,
-        metadata=option(
-            "Gold questions among a person's first 25 pairs (share)",
-            kind=float,
-            about="Share of gold questions among a person's first 25 pairs.",
-            minimum=0,
-            maximum=LARGEST_SHARE,
-            refusal=GOLD_REFUSAL,
-        ),
+    gold_first_share: float = setting(
+        0.2,
+        "Gold questions among a person's first 25 pairs (share)",
+        kind=float,
+        about="Share of gold questions among a person's first 25 pairs.",
+        minimum=0,
+        maximum=LARGEST_SHARE,
+        refusal=GOLD_REFUSAL,
     )
-    gold_share: float = field(
-        default=0.05,
-        metadata=option(
-            "Gold questions among later pairs (share)",
-            kind=float,
-            about="Share of gold questions among later pairs.",
-            minimum=0,
-            maximum=LARGEST_SHARE,
-            refusal=GOLD_REFUSAL,
-        ),
+    gold_share: float = setting(
+        0.05,
+        "Gold questions among later pairs (share)",
+        kind=float,
+        about="Share of gold questions among later pairs.",
+        minimum=0,
+        maximum=LARGEST_SHARE,
+        refusal=GOLD_REFUSAL,
     )
-    practice_questions: int = field(
-        default=5,
-        metadata=option(
-            "Practice questions before the first pair",
-            kind=int,
-            about="Practice questions before the first pair.",
-            flag="--practice",
-            minimum=0,
-            maximum=MOST_PRACTICE,
-            refusal=f"A practice round has 0 to {MOST_PRACTICE} questions.",
-        ),
+    practice_questions: int = setting(
+        5,
+        "Practice questions before the first pair",
+        kind=int,
+        about="Practice questions before the first pair.",
+        flag="--practice",
+        minimum=0,
+        maximum=MOST_PRACTICE,
+        refusal=f"A practice round has 0 to {MOST_PRACTICE} questions.",
     )
-    gold_pause: str = field(
-        default=Queue.GoldPause.AUTOMATIC,
-        metadata=option(
-            "Who pauses somebody whose answers are too often wrong",
-            about="Who pauses somebody who is too often wrong: automatic, or proposed to an admin.",
-            choices=dict(Queue.GoldPause.choices),
-            empty="as the site's settings say",
-            metavar="HOW",
-            refusal=f"A pause is {' or '.join(Queue.GoldPause.values)}, not “{{value}}”.",
-        ),
+    gold_pause: str = setting(
+        Queue.GoldPause.AUTOMATIC,
+        "Who pauses somebody whose answers are too often wrong",
+        about="Who pauses somebody who is too often wrong: automatic, or proposed to an admin.",
+        choices=dict(Queue.GoldPause.choices),
+        empty="as the site's settings say",
+        metavar="HOW",
+        refusal=f"A pause is {' or '.join(Queue.GoldPause.values)}, not “{{value}}”.",
     )
-    repeat_share: float = field(
-        default=0.0,
-        metadata=option(
-            "A person's own earlier pairs shown again among later pairs (share)",
-            "Shows whether people give the same verdict twice; the second one does not count but is paid.",
-            float,
-            about="Of pairs after the first 25: those that the person has judged before, shown again.",
-            minimum=0,
-            maximum=LARGEST_REPEAT_SHARE,
-            refusal=f"The share of repeats is 0 to {LARGEST_REPEAT_SHARE}, not {{value}}.",
-        ),
+    repeat_share: float = setting(
+        0.0,
+        "A person's own earlier pairs shown again among later pairs (share)",
+        "Shows whether people give the same verdict twice; the second one does not count but is paid.",
+        float,
+        about="Of pairs after the first 25: those that the person has judged before, shown again.",
+        minimum=0,
+        maximum=LARGEST_REPEAT_SHARE,
+        refusal=f"The share of repeats is 0 to {LARGEST_REPEAT_SHARE}, not {{value}}.",
     )
 
 

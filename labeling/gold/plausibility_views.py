@@ -20,7 +20,9 @@ from labeling.gold.decisions import LONGEST_QUESTION, Choice, decide, questions_
 from labeling.gold.reader import proposals
 from labeling.gold.record import ASK, DECISIONS, IGNORE, PAUSE, WorkDecision, decisions_on
 from pooling.interface.api import answers, parsed, person, takes
+from pooling.interface.pages import problems_as_messages
 from pooling.interface.problems import InputError
+from pooling.interface.serializers import optional_text
 from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN
 from pooling.tables.calls import lists
@@ -55,13 +57,7 @@ class WorkDecisionRequestSerializer(serializers.Serializer[Any]):
 
     annotator = serializers.CharField(max_length=150)
     decision = serializers.ChoiceField(choices=list(DECISIONS))
-    question = serializers.CharField(
-        max_length=LONGEST_QUESTION,
-        required=False,
-        allow_blank=True,
-        default="",
-        help_text="What the annotator is asked; needed for `ask`.",
-    )
+    question = optional_text("What the annotator is asked; needed for `ask`.", max_length=LONGEST_QUESTION)
 
 
 class WorkQuestionSerializer(serializers.Serializer[Any]):
@@ -154,11 +150,9 @@ def work_decision(request: HttpRequest, queue_id: int) -> HttpResponse:
 @require_POST
 def work_decision_undo(request: HttpRequest, queue_id: int, decision_id: int) -> HttpResponse:
     queue = queue_for(request.user, queue_id, ADMIN)
-    try:
+    with problems_as_messages(request):
         undo(queue, decision_id, by=person(request))
         messages.success(request, "Undone.")
-    except InputError as error:
-        messages.error(request, str(error))
     return redirect("quality", queue_id)
 
 
@@ -166,9 +160,7 @@ def work_decision_undo(request: HttpRequest, queue_id: int, decision_id: int) ->
 @require_POST
 def work_reply(request: HttpRequest, queue_id: int, decision_id: int) -> HttpResponse:
     queue = queue_for(request.user, queue_id)
-    try:
+    with problems_as_messages(request):
         reply(queue, decision_id, request.POST.get("reply", ""), by=person(request))
         messages.success(request, _("Sent. Only the admins see it."))
-    except InputError as error:
-        messages.error(request, str(error))
     return redirect("own_work", queue_id)

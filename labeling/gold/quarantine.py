@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, TypedDict
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
@@ -134,37 +134,6 @@ def _recount(items: list[list[Item]], now: datetime) -> None:
 
 def _queries_of(items: list[list[Item]]) -> list[int]:
     return sorted({item.query_id for batch in items for item in batch})
-
-
-class StoredScore(TypedDict):
-    """A `labeling.gold.rule.Score` as a quarantine keeps it."""
-
-    relevant_right: int
-    relevant_wrong: int
-    not_relevant_right: int
-    not_relevant_wrong: int
-
-
-class StoredAnswer(TypedDict):
-    """A `labeling.gold.scores.GoldAnswer` as a quarantine keeps it; the time is in ISO format."""
-
-    query: str
-    document: str
-    verdict: str
-    judged_at: str
-    answer: str
-    reason: str
-    active_ms: int | None
-    query_text: str
-    title: str
-    right: bool
-    counts: bool
-
-
-class PauseEvidence(TypedDict):
-    judgments: int
-    score: StoredScore
-    answers: list[StoredAnswer]
 
 
 def _reason(score: Score) -> str:

@@ -12,6 +12,7 @@ from labeling.gold.questions import LONGEST_REASON, GoldBalance
 from labeling.gold.scores import AnnotatorGold
 from labeling.models import GoldQuestion, Quarantine, Verdict
 from pooling.interface.option_fields import serializer_fields
+from pooling.interface.serializers import optional_text
 from pooling.interface.shapes import shape
 
 ANSWERS = [(value, label) for value, label in Verdict.choices if value != Verdict.CANNOT_JUDGE]
@@ -40,7 +41,7 @@ class GoldRequestSerializer(serializers.Serializer[Any]):
     query = serializers.CharField(max_length=500)
     document = serializers.CharField(max_length=500)
     answer = serializers.ChoiceField(choices=ANSWERS)
-    reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True, default="")
+    reason = optional_text(max_length=LONGEST_REASON)
     practice = serializers.BooleanField(required=False, default=False)
 
 
@@ -121,7 +122,7 @@ class QueueGoldSerializer(serializers.Serializer[Any]):
 class QuarantineRequestSerializer(serializers.Serializer[Any]):
     """Why somebody is paused."""
 
-    reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True, default="")
+    reason = optional_text(max_length=LONGEST_REASON)
 
 
 def gold_figures(row: AnnotatorGold) -> AnnotatorGoldFigures:

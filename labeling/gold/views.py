@@ -16,7 +16,7 @@ from labeling.gold.rule import ENOUGH_TO_READ
 from labeling.gold.scores import ANSWERS_GIVEN, gold_answers, gold_rows
 from labeling.gold.serializers import gold_figures
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import person
+from pooling.interface.pages import person, problems_as_messages
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN
 from pooling.tables.answers import answer
@@ -60,7 +60,7 @@ def annotator_gold(request: HttpRequest, queue_id: int, name: str) -> HttpRespon
         messages.error(request, str(error))
         return redirect("queue_gold", queue_id)
     if request.method == "POST":
-        try:
+        with problems_as_messages(request):
             if request.POST.get("action") == "restore":
                 lift(queue, annotator, by=person(request))
                 messages.success(request, f"{name} can go on; their judgments count again.")
@@ -68,8 +68,6 @@ def annotator_gold(request: HttpRequest, queue_id: int, name: str) -> HttpRespon
                 reason = request.POST.get("reason", "")[:LONGEST_REASON]
                 impose(queue, annotator, by=person(request), reason=reason)
                 messages.success(request, f"{name} is paused; their judgments are set aside.")
-        except InputError as error:
-            messages.error(request, str(error))
         return redirect("annotator_gold", queue_id, name)
     quarantines = queue.quarantines.filter(annotator=annotator).select_related("imposed_by", "lifted_by")
     rows = [row for row in gold_rows(queue) if row.annotator_id == annotator.pk]

@@ -12,6 +12,7 @@ from labeling.gold.questions import LONGEST_REASON, pair_of
 from labeling.gold_pages.proposals import accept_proposals, decline_proposals, proposals, set_size
 from labeling.gold_pages.separation import balanced_set
 from pooling.interface.api import parsed, person, takes
+from pooling.interface.serializers import optional_text
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for
 from pooling.tables.calls import lists
@@ -45,13 +46,7 @@ class DecisionSerializer(serializers.Serializer[Any]):
     """Suggestions to accept and to decline."""
 
     accept = PairSerializer(many=True, required=False, default=list)
-    reason = serializers.CharField(
-        max_length=LONGEST_REASON,
-        required=False,
-        allow_blank=True,
-        default="",
-        help_text="For those accepted.",
-    )
+    reason = optional_text("For those accepted.", max_length=LONGEST_REASON)
     decline = PairSerializer(many=True, required=False, default=list)
 
 

@@ -147,9 +147,6 @@ class PracticeState(TypedDict):
     ]
 
 
-PracticeSerializer = shape(PracticeState, "Practice")
-
-
 class ExplanationSerializer(serializers.Serializer[Any]):
     """What is right, and why; then where you are, as a GET answers."""
 
@@ -167,7 +164,7 @@ class ExplanationSerializer(serializers.Serializer[Any]):
 
 
 class Practice(APIView):
-    @answers(PracticeSerializer)
+    @answers(shape(PracticeState, "Practice"))
     def get(self, request: Request, queue_id: int) -> Response:
         """How far you are, and the next question."""
         queue = queue_for(request.user, queue_id, JUDGES)

@@ -106,6 +106,7 @@ def own_figures(queue: Queue, user: User, *, now: datetime | None = None) -> Own
         )
     )
     skipped = queue.events.filter(annotator=user, kind=JudgmentEvent.Kind.SKIP).count()
+    query = _leases(queue, user, now).order_by("pk").values_list("item__query", flat=True).first()
     return {
         "done": counts["done"],
         "done_today": counts["done_today"],
@@ -115,7 +116,7 @@ def own_figures(queue: Queue, user: User, *, now: datetime | None = None) -> Own
         "skipped": skipped,
         "active_seconds": (counts["spent_ms"] or 0) / 1000,
         "left": left_for(queue, user, counts["done"], now=now),
-        "left_in_query": _left_in_query(queue, user, now),
+        "left_in_query": left_of_queries(queue, user, {query})[query] if query else None,
     }
 
 
@@ -221,11 +222,6 @@ def _open_for(queues: Sequence[int], user: User) -> Counter[int]:
 
 def _leases(queue: Queue, user: User, now: datetime) -> QuerySet[Lease]:
     return Lease.objects.filter(annotator=user, item__queue=queue, expires_at__gt=now)
-
-
-def _left_in_query(queue: Queue, user: User, now: datetime) -> int | None:
-    query = _leases(queue, user, now).order_by("pk").values_list("item__query", flat=True).first()
-    return left_of_queries(queue, user, {query})[query] if query else None
 
 
 def _own_pace(queue: Queue, user: User, now: datetime) -> Pace:

@@ -143,12 +143,7 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
     return allow_images(page, queue.collection)
 
 
-class Account(TypedDict):
-    id: int
-    name: str
-
-
-class NamedQueue(TypedDict):
+class Named(TypedDict):
     id: int
     name: str
 
@@ -176,8 +171,8 @@ class PageData(TypedDict):
     answered or skipped in this queue yet, so the start card comes first."""
 
     api: str
-    account: Account
-    queue: NamedQueue
+    account: Named
+    queue: Named
     collection: str
     query_sizes: Sequence[int]
     break_after: BreakAfter

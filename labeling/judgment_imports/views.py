@@ -14,6 +14,7 @@ from labeling.judgment_imports.staging import USUAL_WORDS
 from labeling.models import JudgmentImport
 from pooling.formats.judgments.registry import JUDGMENT_FORMATS
 from pooling.interface.forms import FIRST, GroupedForm
+from pooling.interface.serializers import optional_text
 from pooling.interface.shapes import shape
 from pooling.people.access import ADMIN, collection_for
 from pooling.storage.api import _import, imports
@@ -27,21 +28,16 @@ class JudgmentsUploadSerializer(serializers.Serializer[Any]):
 
     file = serializers.FileField()
     format = serializers.ChoiceField(choices=list(JUDGMENT_FORMATS), default="soundings")
-    map = serializers.CharField(
-        default="",
-        allow_blank=True,
-        help_text=f"`VALUE=VERDICT`, separated by commas or line ends; a verdict is relevant, not_relevant, "
-        f"cannot_judge or leave_out. Without it: {USUAL_WORDS}",
+    map = optional_text(
+        f"`VALUE=VERDICT`, separated by commas or line ends; a verdict is relevant, not_relevant, "
+        f"cannot_judge or leave_out. Without it: {USUAL_WORDS}"
     )
     accounts = serializers.BooleanField(
         default=False, help_text="Match people to annotators and admins by user name or email."
     )
-    query_field = serializers.CharField(default="", allow_blank=True, max_length=200)
-    document_field = serializers.CharField(default="", allow_blank=True, max_length=200)
-    question = serializers.CharField(default="", allow_blank=True, max_length=200)
-
-
-JudgmentsImportedSerializer = shape(JudgmentsImported, more=("detail", "url"))
+    query_field = optional_text(max_length=200)
+    document_field = optional_text(max_length=200)
+    question = optional_text(max_length=200)
 
 
 class JudgmentImportSerializer(serializers.ModelSerializer[JudgmentImport]):
@@ -66,7 +62,7 @@ class JudgmentImports(APIView):
         collection = collection_for(request.user, slug, ADMIN)
         return collection.judgment_imports.select_related("imported_by")
 
-    @imports(JudgmentsUploadSerializer, JudgmentsImportedSerializer)
+    @imports(JudgmentsUploadSerializer, shape(JudgmentsImported, more=("detail", "url")))
     def post(self, request: Request, slug: str) -> Response:
         """Import single judgments: of another installation, Quepid, Label Studio or Argilla."""
         return _import(request, slug, "judgments", JudgmentsUploadSerializer)

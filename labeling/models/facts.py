@@ -17,6 +17,7 @@ from django.utils.translation import gettext, gettext_noop
 from labeling.models.prelabels import Prelabeler
 from labeling.models.queues import Queue
 from pooling.models import Collection, Document, Query
+from pooling.tidying.kept import account_field
 
 
 class Fact(models.Model):
@@ -67,13 +68,9 @@ class Fact(models.Model):
         help_text="The model that drafted it.",
     )
     edited = models.BooleanField(default=False, help_text="A person changed the text that it came with.")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField(default=timezone.now)
-    confirmed_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    confirmed_by = account_field()
     confirmed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -94,9 +91,7 @@ class FactVersion(models.Model):
     version = models.PositiveIntegerField()
     text = models.TextField()
     same_meaning = models.BooleanField(default=False, help_text="As the version before: its supports count.")
-    changed_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    changed_by = account_field()
     changed_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -241,9 +236,7 @@ class GoldSupport(models.Model):
     answer = models.CharField(
         max_length=8, choices=[choice for choice in SupportVerdict.choices if choice[0] != "cannot"]
     )
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -264,9 +257,7 @@ class ImportedSupport(models.Model):
     span_end = models.PositiveIntegerField(null=True, blank=True)
     source_name = models.CharField(max_length=300)
     sha256 = models.CharField(max_length=64)
-    imported_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    imported_by = account_field()
     imported_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

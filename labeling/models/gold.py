@@ -9,6 +9,7 @@ from django.utils import timezone
 from labeling.models.queues import Queue
 from labeling.models.words import Verdict
 from pooling.models import Collection, Document, Query
+from pooling.tidying.kept import account_field
 
 
 class GoldQuestion(models.Model):
@@ -30,9 +31,7 @@ class GoldQuestion(models.Model):
     practice = models.BooleanField(default=False)
     active = models.BooleanField(default=True)
     origin = models.CharField(max_length=10, choices=Origin.choices, default=Origin.MARKED)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -62,9 +61,7 @@ class DeclinedSuggestion(models.Model):
         Query, on_delete=models.CASCADE, related_name="declined_suggestions", db_index=False
     )
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="declined_suggestions")
-    declined_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    declined_by = account_field()
     declined_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -95,9 +92,7 @@ class Quarantine(models.Model):
         help_text="Null for the rule.",
     )
     imposed_at = models.DateTimeField(default=timezone.now)
-    lifted_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    lifted_by = account_field()
     lifted_at = models.DateTimeField(null=True)
 
     class Meta:

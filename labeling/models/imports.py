@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 
 from pooling.models import Collection
-from pooling.tidying.kept import Kept
+from pooling.tidying.kept import Kept, account_field
 
 
 class JudgmentImport(Kept):
@@ -19,9 +19,7 @@ class JudgmentImport(Kept):
     event_count = models.PositiveIntegerField(default=0)
     judgment_count = models.PositiveIntegerField(default=0, help_text="Verdicts that stand.")
     pair_count = models.PositiveIntegerField(default=0)
-    imported_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    imported_by = account_field()
     imported_at = models.DateTimeField()
 
     class Meta:

@@ -13,6 +13,7 @@ from labeling.models.imports import JudgmentImport
 from labeling.models.queues import Item, Queue
 from labeling.models.words import ADJUDICATED, Highlight, PrelabelSeen, Reason, Verdict
 from pooling.models import Collection, Document, Query
+from pooling.tidying.kept import account_field
 
 
 class JudgmentEvent(models.Model):
@@ -269,9 +270,7 @@ class PairMessage(models.Model):
     text = models.CharField(max_length=LONGEST_MESSAGE)
     sent_at = models.DateTimeField(default=timezone.now)
     answer = models.CharField(max_length=LONGEST_MESSAGE, blank=True)
-    answered_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    answered_by = account_field()
     answered_at = models.DateTimeField(null=True)
 
     class Meta:

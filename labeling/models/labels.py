@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
 from pooling.models import Collection, Document, Query
-from pooling.tidying.kept import NOT_DELETED, Kept
+from pooling.tidying.kept import NOT_DELETED, Kept, account_field
 
 
 class LabelFile(models.Model):
@@ -21,13 +20,9 @@ class LabelFile(models.Model):
         default=list,
         help_text="Ids of the queries for which the file was declared complete: unlisted is not relevant.",
     )
-    imported_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    imported_by = account_field()
     imported_at = models.DateTimeField(default=timezone.now)
-    withdrawn_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    withdrawn_by = account_field()
     withdrawn_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -52,9 +47,7 @@ class ImportedLabel(models.Model):
     pooled_by = models.ForeignKey(LabelFile, null=True, on_delete=models.SET_NULL, related_name="+")
     source_name = models.CharField(max_length=300)
     sha256 = models.CharField(max_length=64)
-    imported_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    imported_by = account_field()
     imported_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -94,9 +87,7 @@ class QrelsRelease(Kept):
     relevant_count = models.PositiveIntegerField()
     query_count = models.PositiveIntegerField()
     sidecar = models.JSONField(default=dict, help_text="Rule, counts, provenance and checksum, as exported.")
-    released_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    released_by = account_field()
     released_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

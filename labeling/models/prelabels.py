@@ -16,6 +16,7 @@ from django.db.models.functions import Coalesce
 from labeling.models.queues import Queue
 from labeling.models.words import THERE, Verdict
 from pooling.models import Collection, Document, Query
+from pooling.tidying.kept import account_field
 
 
 def money(**options: Any) -> models.DecimalField[Any, Any]:
@@ -73,9 +74,7 @@ class Prelabeler(models.Model):
         default=dict, help_text="temperature, seed, max_tokens, threshold and the like."
     )
     options_hash = models.CharField(max_length=64)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = PrelabelerQuerySet.as_manager()
@@ -153,9 +152,7 @@ class PrelabelJob(models.Model):
     dialect = models.JSONField(default=dict, help_text="Parameters that the server turned out not to accept.")
     worker = models.CharField(max_length=300, blank=True, help_text="Host and process that run it.")
     seen_at = models.DateTimeField(null=True, blank=True, help_text="When the worker last reported progress.")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -305,9 +302,7 @@ class ModelServerKey(models.Model):
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="model_server_keys")
     base_url = models.CharField(max_length=500)
     encrypted = models.TextField()
-    stored_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    stored_by = account_field()
     stored_at = models.DateTimeField(auto_now=True)
 
     class Meta:

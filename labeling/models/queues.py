@@ -15,7 +15,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from labeling.models.words import Highlight, PrelabelMode, Verdict
 from pooling.models import Collection, Document, Pool, Query
-from pooling.tidying.kept import NOT_DELETED, Kept
+from pooling.tidying.kept import NOT_DELETED, Kept, account_field
 
 # The word of `public_name` in labeling/queues/opening.py.
 NUMBERED = re.compile("Queue ([0-9]+)")
@@ -126,9 +126,7 @@ class Queue(Kept):
         default=Highlight.TERMS,
         help_text="What is highlighted in documents.",
     )
-    opened_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    opened_by = account_field()
     opened_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -23,6 +23,7 @@ from pooling.interface.forms import show_problem
 from pooling.interface.pages import go_on
 from pooling.interface.pages import person as signed_in
 from pooling.interface.problems import refusals
+from pooling.interface.serializers import optional_text
 from pooling.interface.shapes import shape
 from pooling.interface.uploads import refuse_uploads
 from pooling.people.access import ADMIN
@@ -52,9 +53,7 @@ class PrelabelsUploadSerializer(serializers.Serializer[Any]):
 
     file = serializers.FileField()
     format = serializers.ChoiceField(choices=list(TITLES), default="soundings")
-    model = serializers.CharField(
-        default="", allow_blank=True, max_length=200, help_text="What to call the model, if not as the file."
-    )
+    model = optional_text("What to call the model, if not as the file.", max_length=200)
     threshold = serializers.IntegerField(
         default=None, allow_null=True, min_value=1, max_value=MOST, help_text=THRESHOLD
     )

@@ -26,7 +26,6 @@ shape(progress_figures.Leases, "Held")
 shape(progress_figures.TeamEnd, "EndDate")
 shape(progress_figures.AnnotatorProgress, "Annotator")
 shape(progress_figures.OwnFigures, "OwnProgress")
-ProgressSerializer = shape(progress_figures.QueueProgress, "Progress")
 
 
 class ListedQueueSerializer(serializers.Serializer[Queue]):
@@ -63,7 +62,7 @@ class ListedQueueSerializer(serializers.Serializer[Queue]):
 
 
 class Progress(APIView):
-    @answers(ProgressSerializer)
+    @answers(shape(progress_figures.QueueProgress, "Progress"))
     def get(self, request: Request, queue_id: int) -> Response:
         """Counts by state, pace, cost and end date; to an annotator, of their own work alone."""
         queue = queue_for(request.user, queue_id, MEMBERS)

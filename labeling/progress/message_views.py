@@ -26,6 +26,7 @@ from labeling.items.numbers import LARGEST_NUMBER, item_of
 from labeling.models import Item, JudgmentEvent, Lease, PairMessage, Queue
 from labeling.models.judgments import LONGEST_MESSAGE
 from pooling.interface.api import parsed, person, takes
+from pooling.interface.pages import problems_as_messages
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, NOTHING_HERE, collection_for, fetch, require_role
 from pooling.tables.answers import answer
@@ -226,12 +227,10 @@ def message_send(request: HttpRequest, queue_id: int) -> HttpResponse:
     number = request.POST.get("item", "")
     is_number = number.isascii() and number.isdigit() and len(number) <= LONGEST_NUMBER
     key = f"message:{request.POST.get('key', '')}"
-    try:
+    with problems_as_messages(request):
         item = item_of(int(number)) if is_number and int(number) <= LARGEST_NUMBER else 0
         send_message(queue, person(request), item, request.POST.get("message", ""), key=key)
         messages.success(request, _("Sent to the admins. Their answer will be on the page of your work."))
-    except InputError as error:
-        messages.error(request, str(error))
     return redirect("judge", queue_id)
 
 
@@ -239,9 +238,7 @@ def message_send(request: HttpRequest, queue_id: int) -> HttpResponse:
 @require_POST
 def message_answer(request: HttpRequest, message_id: int) -> HttpResponse:
     message = message_for_admin(request.user, message_id)
-    try:
+    with problems_as_messages(request):
         answer_message(message, request.POST.get("answer", ""), by=person(request))
         messages.success(request, f"Answered. {message.author.get_username()} sees it with their work.")
-    except InputError as error:
-        messages.error(request, str(error))
     return redirect("messages", message.collection.slug)

@@ -138,11 +138,6 @@ def queues_worked_in(user: User) -> QuerySet[Queue]:
     return _queues_for(user).filter(is_worked_in=True).select_related("collection")
 
 
-def has_judged(user: User) -> bool:
-    """True for somebody who gave a verdict anywhere, also where they no longer belong."""
-    return given_by(user).exists()
-
-
 def _queues_for(user: User) -> QuerySet[Any]:
     there = Queue.objects.filter(deleted_at=None, collection__in=collections_of(user))
     return there.annotate(is_worked_in=Exists(given_by(user).filter(queue=OuterRef("pk"))))
@@ -280,7 +275,7 @@ def all_work(request: HttpRequest) -> HttpResponse:
     rows = queues_of_work(user)
     context = {
         "rows": rows,
-        "judged_elsewhere": not rows and has_judged(user),
+        "judged_elsewhere": not rows and given_by(user).exists(),
         "days": [day._replace(queue=public_title(day.queue)) for day in days[:LATEST_DAYS]],
         "set_aside": set_aside_of(user),
         "sent": messages_of(user),

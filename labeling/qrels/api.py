@@ -45,9 +45,6 @@ class ExportOptionsSerializer(serializers.Serializer[Any]):
     """What some formats of other tools need to know; each reads its own of these options."""
 
 
-QrelsImportSerializer = shape(QrelsImport, more=("detail", "url"))
-
-
 class LabelFileSerializer(serializers.ModelSerializer[LabelFile]):
     """An import of labels."""
 
@@ -154,7 +151,7 @@ class Qrels(QrelsDownload):
         """The same as without the slash at the end."""
         return super().get(request, slug)
 
-    @imports(QrelsUploadSerializer, QrelsImportSerializer)
+    @imports(QrelsUploadSerializer, shape(QrelsImport, more=("detail", "url")))
     def post(self, request: Request, slug: str) -> Response:
         """Import a file of labels."""
         return _import(request, slug, "qrels", QrelsUploadSerializer)

@@ -41,12 +41,13 @@ def label_preview(collection: Collection, path: Path, file_name: str) -> list[Pr
     """The first labels of a qrels file, and those that conflict with labels there are, by their outcome."""
     frame = read_qrels(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES).frame
     frame, _ = with_ids(collection, frame.select(*PAIR, "relevance"), file_name)
+    imports = ImportedLabel.objects.filter(collection=collection, relevance__gte=0)
     return [
         *_table(
             "Contradict an earlier import",
             "Nothing can be imported while these differ: correct the file, or take back the earlier import "
             "under Qrels.",
-            _against_imports(collection, frame),
+            _differing(frame, rows_frame(imports, **PAIR_IDS, here="relevance", source="source_name")),
         ),
         *_table(
             "Contradict labels made here",
@@ -56,11 +57,6 @@ def label_preview(collection: Collection, path: Path, file_name: str) -> list[Pr
         ),
         PreviewTable("First labels", COLUMNS[:3], _rows(frame), frame.height),
     ]
-
-
-def _against_imports(collection: Collection, frame: pl.DataFrame) -> pl.DataFrame:
-    imports = ImportedLabel.objects.filter(collection=collection, relevance__gte=0)
-    return _differing(frame, rows_frame(imports, **PAIR_IDS, here="relevance", source="source_name"))
 
 
 def _against_people(frame: pl.DataFrame, made_here: pl.DataFrame) -> pl.DataFrame:
@@ -73,11 +69,6 @@ def _against_people(frame: pl.DataFrame, made_here: pl.DataFrame) -> pl.DataFram
 
 def _made_here(collection: Collection) -> pl.DataFrame:
     return current_labels(collection).frame.filter(pl.col("source") != "imported")
-
-
-def _has_own(collection: Collection) -> bool:
-    """Somebody judged, or a gold question may be a label; most collections of files alone have neither."""
-    return collection.judgments.exists() or collection.gold_questions.exists()
 
 
 def _differing(frame: pl.DataFrame, others: pl.DataFrame, by: str = "relevance") -> pl.DataFrame:
@@ -237,7 +228,7 @@ def _left_out_note(rows: list[Row], queries: dict[str, int]) -> list[str]:
 
 
 def _beside_people(collection: Collection, frame: pl.DataFrame) -> list[str]:
-    if not _has_own(collection):
+    if not (collection.judgments.exists() or collection.gold_questions.exists()):
         return []
     notes, made_here = [], _made_here(collection)
     if (against := _against_people(frame, made_here)).height:

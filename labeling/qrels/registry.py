@@ -85,7 +85,11 @@ def ragas_samples(labels: Labelled) -> Iterator[str]:
     options = labels.options
     if not options.run:
         raise InputError("ragas needs a run, whose first documents are given. Name it as “run”.", field="run")
-    retrieved = _top(labels, options.run)
+    (run,) = runs_named(labels.collection, [options.run])
+    top = order_run(read_stored_run(run), depth=labels.options.k)
+    by_query = top.group_by("query_id", maintain_order=True).agg("document_id")
+    # The first K documents of each query in a run, in the order in which it is measured.
+    retrieved = dict(by_query.iter_rows())
     for query in labels.by_query():
         relevant = query.relevant(options.min_relevance)
         if not relevant:
@@ -104,14 +108,6 @@ def ragas_samples(labels: Labelled) -> Iterator[str]:
             )
             + "\n"
         )
-
-
-def _top(labels: Labelled, name: str) -> dict[str, list[str]]:
-    """The first K documents of each query in a run, in the order in which it is measured."""
-    (run,) = runs_named(labels.collection, [name])
-    top = order_run(read_stored_run(run), depth=labels.options.k)
-    by_query = top.group_by("query_id", maintain_order=True).agg("document_id")
-    return dict(by_query.iter_rows())
 
 
 def retrieval_dicts(labels: Labelled) -> Iterator[str]:

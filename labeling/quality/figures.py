@@ -110,15 +110,8 @@ def queue_quality(queue: Queue, *, now: datetime | None = None) -> QueueQuality:
         "computed_at": computed_at,
         "verdict": quality_verdict(figures["agreement"], figures["annotators"], waiting),
         "waiting": waiting,
-        "verdicts": figures["verdicts"],
-        "set_aside": figures["set_aside"],
-        "cannot_judge": figures["cannot_judge"],
-        "relevant": figures["relevant"],
-        "agreement": figures["agreement"],
+        **figures,
         "annotators": [{**row, "is_paused": row["username"] in paused} for row in figures["annotators"]],
-        "by_position": figures["by_position"],
-        "per_day": figures["per_day"],
-        "hard_queries": figures["hard_queries"],
     }
 
 
@@ -151,6 +144,12 @@ def _figures(queue: Queue) -> VerdictFigures:
     counted = verdicts.filter(~pl.col("set_aside"))
     opinions = counted.drop_nulls("relevant")
     places: list[Any] = relevant_by_position(counted).to_dicts()
+    days = counted.group_by(pl.col("at").dt.date().alias("day")).agg(
+        verdicts=pl.len(),
+        annotators=pl.col("annotator").n_unique(),
+        median_seconds=pl.col("active_ms").median() / 1000,
+    )
+    per_day: list[Any] = days.sort("day").to_dicts()
     return {
         "verdicts": verdicts.height,
         "set_aside": verdicts.height - counted.height,
@@ -159,7 +158,7 @@ def _figures(queue: Queue) -> VerdictFigures:
         "agreement": _agreement_figures(agreement(opinions)),
         "annotators": _annotators(verdicts, counted, gold_rows(queue), same_again(queue)),
         "by_position": places,
-        "per_day": _per_day(counted),
+        "per_day": per_day,
         "hard_queries": _hard_queries(counted),
     }
 
@@ -278,15 +277,6 @@ def _balanced_interval(
         below += (right / answers - low) ** 2
         above += (high - right / answers) ** 2
     return balanced - below**0.5 / 2, balanced + above**0.5 / 2
-
-
-def _per_day(counted: pl.DataFrame) -> list[Any]:
-    days = counted.group_by(pl.col("at").dt.date().alias("day")).agg(
-        verdicts=pl.len(),
-        annotators=pl.col("annotator").n_unique(),
-        median_seconds=pl.col("active_ms").median() / 1000,
-    )
-    return days.sort("day").to_dicts()
 
 
 def _hard_queries(counted: pl.DataFrame) -> list[HardQuery]:

@@ -85,6 +85,7 @@ def worth(prelabeler: Prelabeler, all_evidence: Mapping[int, Evidence] | None = 
     each = counts["spent"] / counts["pairs"] if counts["pairs"] and counts["spent"] is not None else None
     names = _queries(given)
     tags = [names[query][2] for query, _ in given.pairs]
+    newest = PrelabelJob.objects.filter(prelabeler=prelabeler).exclude(currency="")
     return {
         "labels": figures.labels,
         "queries": figures.queries,
@@ -99,7 +100,7 @@ def worth(prelabeler: Prelabeler, all_evidence: Mapping[int, Evidence] | None = 
         "numbers": [_named_figure(figures, name, *words) for name, words in NUMBERS.items()],
         "confusion": figures.confusion,
         "calibration": figures.calibration,
-        "cost": {"per_pair": each, "currency": _currency(prelabeler)},
+        "cost": {"per_pair": each, "currency": newest.values_list("currency", flat=True).first() or ""},
         "by_tag": [
             {
                 "tag": tag,
@@ -152,11 +153,6 @@ def _answer_counts(collection: Collection) -> Mapping[int, AnswerCounts]:
     for key in collection.prelabelers.unpriced().values_list("pk", flat=True):
         counts[key]["spent"] = None
     return counts
-
-
-def _currency(prelabeler: Prelabeler) -> str:
-    newest = PrelabelJob.objects.filter(prelabeler=prelabeler).exclude(currency="")
-    return newest.values_list("currency", flat=True).first() or ""
 
 
 def _queries(given: Evidence) -> dict[int, tuple[str, str, list[str]]]:

@@ -52,9 +52,6 @@ class SampleRequestSerializer(serializers.Serializer[Any]):
     judgments_per_item = serializers.IntegerField(default=1, min_value=1, max_value=20)
 
 
-PrelabelerRowSerializer = shape(facts.WorthRow, "PrelabelerRow")
-
-
 class WorthAndSamples(facts.Worth):
     """All that is known of a model and prompt."""
 
@@ -96,7 +93,7 @@ def worth_and_samples(
 
 
 class Prelabelers(APIView):
-    @lists(PrelabelerRowSerializer)
+    @lists(shape(facts.WorthRow, "PrelabelerRow"))
     def get(self, request: Request, slug: str) -> Rows:
         """Every model and prompt that was asked, newest first, and whether it pays."""
         collection = collection_for(request.user, slug, ADMIN)

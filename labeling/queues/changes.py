@@ -42,12 +42,16 @@ def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = 
     if "state" in changes:
         change_state(queue, changes["state"], by=by)
     if (public := changes.get("public_name") or queue.public_name) != queue.public_name:
-        change_public_name(queue, public, by=by)
+        public = checked_public_name(public)
+        _set(queue, "public_name", public, "queue named for annotators", key="public", by=by)
     if (highlight := changes.get("highlight") or queue.highlight) != queue.highlight:
-        change_highlight(queue, highlight, by=by)
+        if highlight not in Highlight.values:
+            problem = f"Unknown highlight “{highlight}”; known are {', '.join(Highlight.values)}."
+            raise InputError(problem, field="highlight")
+        _set(queue, "highlight", highlight, "queue highlighting changed", by=by)
     for name in LATER:
         if name in changes and changes[name] != getattr(queue, name):
-            _set(queue, name, changes[name], by=by)
+            _set(queue, name, changes[name], "queue setting changed", by=by)
     needed = changes.get("judgments_per_item", queue.judgments_per_item)
     most = changes.get("most_judgments_per_item", queue.most_judgments_per_item)
     has_bounds = "judgments_per_item" in changes or "most_judgments_per_item" in changes
@@ -61,29 +65,9 @@ def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = 
     return None if isinstance(started, int) else started
 
 
-def change_public_name(queue: Queue, name: str, *, by: User | None = None) -> None:
-    """Let annotators read another name; `InputError` for one that cannot be."""
-    queue.public_name = checked_public_name(name)
-    with transaction.atomic():
-        queue.save(update_fields=["public_name"])
-        record_action(
-            queue.collection, by, "queue named for annotators", queue.name, public=queue.public_name
-        )
-
-
-def change_highlight(queue: Queue, highlight: str, *, by: User | None = None) -> None:
-    """Highlight something else from the next document on; `InputError` for what is no `Highlight`."""
-    if highlight not in Highlight.values:
-        problem = f"Unknown highlight “{highlight}”; known are {', '.join(Highlight.values)}."
-        raise InputError(problem, field="highlight")
-    queue.highlight = highlight
-    with transaction.atomic():
-        queue.save(update_fields=["highlight"])
-        record_action(queue.collection, by, "queue highlighting changed", queue.name, highlight=highlight)
-
-
-def _set(queue: Queue, name: str, value: Any, *, by: User | None) -> None:
+def _set(queue: Queue, name: str, value: Any, action: str, *, key: str = "", by: User | None) -> None:
+    """key: what the record of the action calls the value, if not by the name of the field."""
     setattr(queue, name, value)
     with transaction.atomic():
         queue.save(update_fields=[name])
-        record_action(queue.collection, by, "queue setting changed", queue.name, **{name: value})
+        record_action(queue.collection, by, action, queue.name, **{key or name: value})

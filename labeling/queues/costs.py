@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from django.db import transaction
 from labeling.judging.progress_figures import JudgmentCosts
 from labeling.models import Queue
 from pooling.interface.problems import refuse_all
-from pooling.options import option, problems_of
+from pooling.options import problems_of, setting
 from pooling.people.activity_log import record_action
 
 HIGHEST_PRICE = 10_000
@@ -25,31 +25,27 @@ HIGHEST_OVERHEAD = 10
 class OwnPrices:
     """A queue's prices in place of the site's; None and an empty currency are the site's."""
 
-    price_per_judgment: float | None = field(
-        default=None,
-        metadata=option(
-            "Price per judgment",
-            kind=float,
-            flag="--price",
-            metavar="P",
-            empty="as the site's settings say",
-            minimum=0,
-            maximum=HIGHEST_PRICE,
-            refusal=f"A price is 0 to {HIGHEST_PRICE:,}.",
-        ),
+    price_per_judgment: float | None = setting(
+        None,
+        "Price per judgment",
+        kind=float,
+        flag="--price",
+        metavar="P",
+        empty="as the site's settings say",
+        minimum=0,
+        maximum=HIGHEST_PRICE,
+        refusal=f"A price is 0 to {HIGHEST_PRICE:,}.",
     )
     currency: str = ""
-    overhead: float | None = field(
-        default=None,
-        metadata=option(
-            "Overhead",
-            "A share that is added, such as fees: 0.2 adds a fifth.",
-            float,
-            empty="none",
-            minimum=0,
-            maximum=HIGHEST_OVERHEAD,
-            refusal=f"The overhead is a share, 0 to {HIGHEST_OVERHEAD}: 0.2 adds a fifth.",
-        ),
+    overhead: float | None = setting(
+        None,
+        "Overhead",
+        "A share that is added, such as fees: 0.2 adds a fifth.",
+        float,
+        empty="none",
+        minimum=0,
+        maximum=HIGHEST_OVERHEAD,
+        refusal=f"The overhead is a share, 0 to {HIGHEST_OVERHEAD}: 0.2 adds a fifth.",
     )
 
 

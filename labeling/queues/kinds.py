@@ -95,14 +95,9 @@ def _pool_of(queue: Queue) -> Sequence[Ground]:
     return [Ground(queue.pool)]
 
 
-@depends_on(Query)
-def _labels_of_query(query: Query) -> Sequence[Dependant]:
-    return _labels_of({"query": query})
-
-
-@depends_on(Document)
-def _labels_of_document(document: Document) -> Sequence[Dependant]:
-    return _labels_of({"document": document})
+@depends_on(Query, Document)
+def _labels_of_text(text: Query | Document) -> Sequence[Dependant]:
+    return _labels_of({f"{text._meta.model_name}": text})
 
 
 @depends_on(TextImport)
@@ -150,31 +145,21 @@ def _as_it_was(queue: Queue, by: User | None) -> None:
     follow_gold(queue.collection)
 
 
-@when_many("deleted", Query)
-def _withdraw_queries(collection: Collection, queries: QuerySet[Query]) -> None:
-    withdraw_items(Q(query__in=queries.values("pk")))
+@when_many("deleted", Query, Document)
+def _withdraw_pairs(collection: Collection, texts: QuerySet[Any]) -> None:
+    withdraw_items(_with(texts))
 
 
-@when_many("deleted", Document)
-def _withdraw_documents(collection: Collection, documents: QuerySet[Document]) -> None:
-    withdraw_items(Q(document__in=documents.values("pk")))
-
-
-@when_many("restored", Query)
-def _return_queries(collection: Collection, queries: QuerySet[Query]) -> None:
-    return_items(Q(query__in=queries.values("pk")))
-    _follow(collection)
-
-
-@when_many("restored", Document)
-def _return_documents(collection: Collection, documents: QuerySet[Document]) -> None:
-    return_items(Q(document__in=documents.values("pk")))
-    _follow(collection)
-
-
-def _follow(collection: Collection) -> None:
+@when_many("restored", Query, Document)
+def _return_pairs(collection: Collection, texts: QuerySet[Any]) -> None:
+    return_items(_with(texts))
     lock(collection)
     follow_gold(collection)
+
+
+def _with(texts: QuerySet[Any]) -> Q:
+    """Items with one of these queries or documents."""
+    return Q(**{f"{texts.model._meta.model_name}__in": texts.values("pk")})
 
 
 @empties_collections

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from labeling.adaptive import options as adaptive_options
@@ -11,7 +11,7 @@ from labeling.models import Highlight, Queue
 from pooling.interface.forms import numbered_name
 from pooling.interface.problems import InputError, refuse_all
 from pooling.models import Pool
-from pooling.options import LARGEST_SEED, chosen, option, problems_of
+from pooling.options import LARGEST_SEED, chosen, problems_of, setting
 from pooling.storage.storing import checked_name
 
 MOST_JUDGMENTS_PER_ITEM = 20
@@ -21,14 +21,12 @@ MOST_JUDGMENTS_PER_ITEM = 20
 class LaterOptions:
     """An admin's choices for an open queue: fields of `Queue`, and of the form and call that change it."""
 
-    tells_agreement: bool = field(
-        default=False,
-        metadata=option(
-            "Annotators see their agreement",
-            "How often their verdicts agree with the final labels, as of the day before.",
-            bool,
-            about="Annotators see how often they agree with the final labels.",
-        ),
+    tells_agreement: bool = setting(
+        False,
+        "Annotators see their agreement",
+        "How often their verdicts agree with the final labels, as of the day before.",
+        bool,
+        about="Annotators see how often they agree with the final labels.",
     )
 
 
@@ -39,55 +37,45 @@ LATER = tuple(one.name for one in fields(LaterOptions))
 class QueueOptions:
     """Options of `open_queue`. gold: None is the usual way. adaptive: labels move the rest's order."""
 
-    judgments_per_item: int = field(
-        default=1,
-        metadata=option(
-            "Judgments per pair",
-            "How many people judge each pair. An odd number avoids ties.",
-            int,
-            minimum=1,
-            maximum=MOST_JUDGMENTS_PER_ITEM,
-        ),
+    judgments_per_item: int = setting(
+        1,
+        "Judgments per pair",
+        "How many people judge each pair. An odd number avoids ties.",
+        int,
+        minimum=1,
+        maximum=MOST_JUDGMENTS_PER_ITEM,
     )
-    most_judgments_per_item: int | None = field(
-        default=None,
-        metadata=option(
-            "At most, where judgments tie",
-            "One more person judges the pair while as many say relevant as not. With 2 and at most 3, a "
-            "third person judges it where two differ.",
-            int,
-            about="Most judgments of a pair: one more person is asked while as many say relevant as not.",
-            empty="a tie goes to adjudication at once",
-            minimum=2,
-            maximum=MOST_JUDGMENTS_PER_ITEM,
-        ),
+    most_judgments_per_item: int | None = setting(
+        None,
+        "At most, where judgments tie",
+        "One more person judges the pair while as many say relevant as not. With 2 and at most 3, a "
+        "third person judges it where two differ.",
+        int,
+        about="Most judgments of a pair: one more person is asked while as many say relevant as not.",
+        empty="a tie goes to adjudication at once",
+        minimum=2,
+        maximum=MOST_JUDGMENTS_PER_ITEM,
     )
-    seed: int | None = field(
-        default=None,
-        metadata=option(
-            "Seed",
-            "Shuffles the order; the same seed, the same order.",
-            int,
-            empty="drawn and stored",
-            minimum=-LARGEST_SEED,
-            maximum=LARGEST_SEED,
-        ),
+    seed: int | None = setting(
+        None,
+        "Seed",
+        "Shuffles the order; the same seed, the same order.",
+        int,
+        empty="drawn and stored",
+        minimum=-LARGEST_SEED,
+        maximum=LARGEST_SEED,
     )
-    highlight: str = field(
-        default=Highlight.TERMS.value,
-        metadata=option(
-            "Highlight",
-            "What stands out in a document. It saves time and can bias; what was shown is stored.",
-            choices=dict(Highlight.choices),
-        ),
+    highlight: str = setting(
+        Highlight.TERMS.value,
+        "Highlight",
+        "What stands out in a document. It saves time and can bias; what was shown is stored.",
+        choices=dict(Highlight.choices),
     )
-    public_name: str = field(
-        default="",
-        metadata=option(
-            "Name for annotators",
-            "What annotators read in place of the name, so that it tells them nothing of samples and runs.",
-            empty="the name, or “Queue” and a number where nobody chose one",
-        ),
+    public_name: str = setting(
+        "",
+        "Name for annotators",
+        "What annotators read in place of the name, so that it tells them nothing of samples and runs.",
+        empty="the name, or “Queue” and a number where nobody chose one",
     )
     gold: GoldOptions | None = None
     adaptive: AdaptiveOptions | None = None

@@ -29,6 +29,7 @@ from labeling.queues.added_documents import (
 )
 from labeling.queues.finds import SearchFinds, search_finds
 from pooling.interface.api import answers, parsed, person, takes
+from pooling.interface.pages import problems_as_messages
 from pooling.interface.problems import InputError
 from pooling.interface.shapes import shape
 from pooling.models import Role
@@ -96,11 +97,8 @@ class Search(APIView):
         return Response(made, status=status.HTTP_201_CREATED)
 
 
-SearchFindsSerializer = shape(SearchFinds, more=["sentence"])
-
-
 class FindsBySearch(APIView):
-    @answers(SearchFindsSerializer, operation_id="collections_search_finds")
+    @answers(shape(SearchFinds, more=["sentence"]), operation_id="collections_search_finds")
     def get(self, request: Request, slug: str) -> object:
         """Relevant documents that search found and no run did."""
         return search_finds(collection_for(request.user, slug))
@@ -140,12 +138,10 @@ def search(request: HttpRequest, queue_id: int) -> HttpResponse:
 
 def _add(request: HttpRequest, queue: Queue, values: dict[str, Any]) -> HttpResponse:
     user = person(request)
-    try:
+    with problems_as_messages(request):
         query = query_named(queue.collection, values["query"] or "")
         search = search_of(user, values["search"])
         add_document(query, request.POST.get("document", ""), user=user, like=queue, search=search)
         messages.success(request, _("Added. It will be judged like any other document."))
-    except InputError as error:
-        messages.error(request, str(error))
     kept = {name: value for name, value in values.items() if value}
     return redirect(f"{reverse('document_search', args=[queue.pk])}?{urlencode(kept)}#results")

@@ -17,7 +17,7 @@ from pooling.engines.running import Trial, start_asking, try_engine
 from pooling.engines.stored import LONGEST_KEY, change_engine, checked_key, create_engine, engine_for, key_of
 from pooling.interface.api import answers, made, parsed, person, takes
 from pooling.interface.option_fields import serializer_fields
-from pooling.interface.serializers import JobStartedSerializer
+from pooling.interface.serializers import JobStartedSerializer, optional_text
 from pooling.interface.shapes import shape
 from pooling.models import Pool
 from pooling.options import options_of
@@ -58,15 +58,10 @@ class NewEngineSerializer(EngineSettingsSerializer):
 class EngineTrySerializer(EngineSettingsSerializer):
     """An engine to try, which need not be stored."""
 
-    query = serializers.CharField(
-        required=False, default="", allow_blank=True, help_text="A query's id. If absent: the first query."
-    )
+    query = optional_text("A query's id. If absent: the first query.")
     engine = serializers.IntegerField(
         required=False, help_text="Id of a stored engine: what is left out is as there."
     )
-
-
-EngineTriedSerializer = shape(Trial, "EngineTried")
 
 
 class EngineSerializer(serializers.ModelSerializer[Engine]):
@@ -86,9 +81,7 @@ class EngineSerializer(serializers.ModelSerializer[Engine]):
 class EngineRunSerializer(serializers.Serializer[Any]):
     """A run to make of an engine's answers."""
 
-    name = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=200, help_text="Empty: engine and day."
-    )
+    name = optional_text("Empty: engine and day.", max_length=200)
     depth = serializers.IntegerField(
         required=False,
         min_value=1,
@@ -115,7 +108,7 @@ class Engines(APIView):
 
 
 class EngineTry(APIView):
-    @takes(EngineTrySerializer, gives=EngineTriedSerializer, operation_id="engines_try")
+    @takes(EngineTrySerializer, gives=shape(Trial, "EngineTried"), operation_id="engines_try")
     def post(self, request: Request, slug: str) -> object:
         """Ask an engine one query, to see ids and scores before it is saved."""
         collection = collection_for(request.user, slug, ADMIN)

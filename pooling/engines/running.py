@@ -17,7 +17,7 @@ from pooling.engines.asking import EngineError, Pace, answers, patient_answer
 from pooling.engines.description import asker_of, settings_of
 from pooling.engines.options import EngineSettings
 from pooling.engines.stored import key_of
-from pooling.engines.templates import Question, asks_for_vector
+from pooling.engines.templates import Question, places_in
 from pooling.formats import RunFile
 from pooling.formats.wording import counted, plural
 from pooling.heavy import np, pl
@@ -251,7 +251,7 @@ def _questions(queries: Sequence[Query], settings: EngineSettings) -> Iterator[t
 
 def _question(query: Query, settings: EngineSettings) -> Question:
     vector = None
-    if asks_for_vector(settings.body + settings.statement):
+    if "vector" in places_in(settings.body + settings.statement):
         vector = query.metadata.get("vector")
         is_vector = isinstance(vector, list) and all(type(one) in (int, float) for one in vector)
         if not vector or not is_vector:

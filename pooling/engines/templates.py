@@ -124,10 +124,6 @@ def filled_body(parsed: Json, question: Question) -> bytes:
     return json.dumps(_filled(parsed, question), ensure_ascii=False).encode(errors="replace")
 
 
-def asks_for_vector(template: str) -> bool:
-    return "vector" in places_in(template)
-
-
 def _filled(value: Json, question: Question) -> Json:
     if isinstance(value, str):
         whole = PLACE.fullmatch(value)

@@ -222,7 +222,11 @@ def careful_rows(
         fields = BLANKS.split(line.strip(" \t"))
         if fields == [""]:
             continue
-        check_fields(source, layout, number, fields, first=first)
+        if first and (foreign := foreign_beginning(layout, fields)):
+            raise source.error(number, *foreign)
+        if len(fields) != layout.fields:
+            problem = f"{len(fields)} {plural(len(fields), 'field')} instead of {layout.fields}"
+            raise source.error(number, problem, f"Write {layout.expected}{advice(layout, len(fields))}.")
         first = False
         yield row_of(source, layout, number, fields, need_rank=need_rank)
 
@@ -231,14 +235,6 @@ def numbers_of_rows(source: Source) -> Iterator[int]:
     """The line number of each row of a file that was read: comments and blank lines have none."""
     lines = source.lines()
     return (number for number, line in lines if line.strip(b" \t") and not line.startswith(b"#"))
-
-
-def check_fields(source: Source, layout: Layout, number: int, fields: list[str], *, first: bool) -> None:
-    if first and (foreign := foreign_beginning(layout, fields)):
-        raise source.error(number, *foreign)
-    if len(fields) != layout.fields:
-        problem = f"{len(fields)} {plural(len(fields), 'field')} instead of {layout.fields}"
-        raise source.error(number, problem, f"Write {layout.expected}{advice(layout, len(fields))}.")
 
 
 def advice(layout: Layout, count: int) -> str:

@@ -28,7 +28,9 @@ def replaced(path: Path | str) -> Iterator[Path]:
             return
         with temporary_file_of(target) as temporary:
             yield temporary
-            temporary.chmod(0o666 & ~current_umask())
+            mask = os.umask(0)
+            os.umask(mask)
+            temporary.chmod(0o666 & ~mask)
             temporary.replace(target)
 
 
@@ -49,12 +51,6 @@ def temporary_file_of(target: Path) -> Iterator[Path]:
         yield Path(name)
     finally:
         Path(name).unlink(missing_ok=True)
-
-
-def current_umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def write_run(frame: pl.DataFrame, path: Path | str, *, tag: str, format: str = "trec") -> None:

@@ -45,7 +45,6 @@ def chart_library() -> Path:
 
 
 def write_library(path: Path) -> None:
-    """Write the gzipped script to `path`."""
     import vl_convert
 
     # Without a snippet it defines window.vegaEmbed.

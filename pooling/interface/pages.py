@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from django import forms
@@ -18,7 +19,7 @@ from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from pooling.interface.forms import Figure
-from pooling.interface.problems import refusals
+from pooling.interface.problems import InputError, refusals
 from pooling.interface.results import Result
 from pooling.models import Job
 
@@ -26,6 +27,15 @@ PER_PAGE = 50
 #: The cookie that carries a secret from the request that made it to the page that shows it.
 ONCE = "shown_once"
 FormType = TypeVar("FormType", bound="forms.BaseForm")
+
+
+@contextmanager
+def problems_as_messages(request: HttpRequest) -> Iterator[None]:
+    """End what is within at an `InputError`, which the next page says."""
+    try:
+        yield
+    except InputError as error:
+        messages.error(request, str(error))
 
 
 def person(request: HttpRequest) -> User:
@@ -117,14 +127,7 @@ def _salt(request: HttpRequest) -> str:
 
 def page_of(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], per_page: int = PER_PAGE) -> Page[Any]:
     """The page of a list that the address asks for; a page out of range is the nearest one."""
-    return numbered_page(rows, request.GET.get("page"), per_page)
-
-
-def numbered_page(
-    rows: QuerySet[Any] | Sequence[Any], number: str | int | None, per_page: int = PER_PAGE
-) -> Page[Any]:
-    """None is the first page, a number out of range the nearest one."""
-    return Paginator(rows, per_page).get_page(number)
+    return Paginator(rows, per_page).get_page(request.GET.get("page"))
 
 
 def page_here(request: HttpRequest, page: str) -> str:

@@ -17,6 +17,11 @@ def texts(help_text: str) -> serializers.ListField:
     return serializers.ListField(child=serializers.CharField(), required=False, help_text=help_text)
 
 
+def optional_text(help_text: str | None = None, **more: Any) -> serializers.CharField:
+    """A text that may be absent or empty; more: as `CharField` takes it."""
+    return serializers.CharField(required=False, default="", allow_blank=True, help_text=help_text, **more)
+
+
 class JobStartedSerializer(serializers.Serializer[Any]):
     """Work that went to the background: read /api/jobs/{job}/ until it is done."""
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -9,8 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
-from pooling.interface.pages import person, say_done
-from pooling.interface.problems import InputError
+from pooling.interface.pages import person, problems_as_messages, say_done
 from pooling.jobs.kinds import kind_of, stages_of
 from pooling.jobs.lists import JOBS, OWN_JOBS, jobs_of_collection, jobs_of_person
 from pooling.jobs.running import (
@@ -44,13 +42,14 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
         if "detail" in result:
             say_done(request, result)
         return HttpResponseClientRedirect(result["url"]) if partial else redirect(result["url"])
+    name = kind_of(job).begins_at
     context = {
         "job": job,
         "collection": job.collection,
         "section": "jobs",
         "title": kind_of(job).title,
         "stages": stages_of(job),
-        "begins_at": _begins_at(job),
+        "begins_at": reverse(name, args=[job.collection.slug]) if name else "",
         "can_be_resumed": can_be_resumed(job),
         "can_be_cancelled": can_be_cancelled(job),
         "is_being_cancelled": is_being_cancelled(job),
@@ -58,12 +57,6 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
     }
     template = "pooling/_job.html" if partial else "pooling/job.html"
     return render(request, template, context, status=STOP_POLLING if partial and job.is_finished else 200)
-
-
-def _begins_at(job: Job) -> str:
-    """The page where such work is started, to start it again; nothing where there is none."""
-    name = kind_of(job).begins_at
-    return reverse(name, args=[job.collection.slug]) if name else ""
 
 
 @login_required
@@ -92,10 +85,8 @@ def _list(request: HttpRequest, table: TableView, collection: Collection | None)
 @require_POST
 def job_resume(request: HttpRequest, job_id: int) -> HttpResponse:
     job = job_for(request.user, job_id, ADMIN)
-    try:
+    with problems_as_messages(request):
         job = resume_job(job, person(request))
-    except InputError as error:
-        messages.error(request, str(error))
     return redirect(job)
 
 
@@ -103,8 +94,6 @@ def job_resume(request: HttpRequest, job_id: int) -> HttpResponse:
 @require_POST
 def job_cancel(request: HttpRequest, job_id: int) -> HttpResponse:
     job = job_for(request.user, job_id, ADMIN)
-    try:
+    with problems_as_messages(request):
         cancel_job(job, person(request))
-    except InputError as error:
-        messages.error(request, str(error))
     return redirect(job)

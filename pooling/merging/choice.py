@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
-from pooling.options import LARGEST_SEED, MOST, option, options_of, problems_of
+from pooling.options import LARGEST_SEED, MOST, option, options_of, problems_of, setting
 from pooling.ranking.ranking import SCORES, TIES
 from pooling.ranking.sample import Budget
 from pooling.strategies import STRATEGIES, UnknownStrategyError, grouped, without_audit
@@ -88,69 +88,57 @@ class Choice:
             metavar="RUN=N",
         ),
     )
-    strategy: str = field(
-        default="rrf",
-        metadata=option(
-            "Strategy",
-            "The order in which pairs are worth judging. "
-            "One that learns takes the order it would have with no label yet.",
-            choices=strategies_offered,
-            metavar="S",
-        ),
+    strategy: str = setting(
+        "rrf",
+        "Strategy",
+        "The order in which pairs are worth judging. "
+        "One that learns takes the order it would have with no label yet.",
+        choices=strategies_offered,
+        metavar="S",
     )
-    budget: Budget | None = field(
-        default=None,
-        metadata=option(
-            "Budget",
-            "Pairs to judge in all, audit included.",
-            int,
-            empty="every pair",
-            unit="pairs",
-            metavar="B",
-            minimum=1,
-            refusal=f"A budget is a number of pairs from 1 to {MOST:,}.",
-        ),
+    budget: Budget | None = setting(
+        None,
+        "Budget",
+        "Pairs to judge in all, audit included.",
+        int,
+        empty="every pair",
+        unit="pairs",
+        metavar="B",
+        minimum=1,
+        refusal=f"A budget is a number of pairs from 1 to {MOST:,}.",
     )
-    audit_share: float | None = field(
-        default=None,
-        metadata=option(
-            "Audit share",
-            "Share of the budget drawn at random, so that estimates stay honest; 0.1 is a tenth.",
-            float,
-            empty="0, or what the strategy draws by itself",
-            initial=USUAL_AUDIT_SHARE,
-            minimum=0,
-            maximum=1,
-            refusal="The audit share must be between 0 and 1.",
-        ),
+    audit_share: float | None = setting(
+        None,
+        "Audit share",
+        "Share of the budget drawn at random, so that estimates stay honest; 0.1 is a tenth.",
+        float,
+        empty="0, or what the strategy draws by itself",
+        initial=USUAL_AUDIT_SHARE,
+        minimum=0,
+        maximum=1,
+        refusal="The audit share must be between 0 and 1.",
     )
-    reach: int | None = field(
-        default=None,
-        metadata=option(
-            "Reach",
-            "How far down each run's list, and a text ranking over the collection, the audit draws.",
-            int,
-            minimum=1,
-            empty="the depth",
-            initial=USUAL_REACH,
-            metavar="R",
-            refusal=f"The reach is a number from 1 to {MOST:,}.",
-        ),
+    reach: int | None = setting(
+        None,
+        "Reach",
+        "How far down each run's list, and a text ranking over the collection, the audit draws.",
+        int,
+        minimum=1,
+        empty="the depth",
+        initial=USUAL_REACH,
+        metavar="R",
+        refusal=f"The reach is a number from 1 to {MOST:,}.",
     )
-    seed: int = field(
-        default=0,
-        metadata=option(
-            "Seed",
-            "Draws the audit; the same seed, the same pool.",
-            int,
-            limit=LARGEST_SEED,
-            refusal="The seed is a 64-bit whole number.",
-        ),
+    seed: int = setting(
+        0,
+        "Seed",
+        "Draws the audit; the same seed, the same pool.",
+        int,
+        limit=LARGEST_SEED,
+        refusal="The seed is a 64-bit whole number.",
     )
-    ties: str = field(
-        default="docid", metadata=option("Ties", "What decides between equal scores.", choices=TIES)
-    )
-    scores: str = field(default="float64", metadata=option("Precision of scores", choices=SCORES))
+    ties: str = setting("docid", "Ties", "What decides between equal scores.", choices=TIES)
+    scores: str = setting("float64", "Precision of scores", choices=SCORES)
 
     def depth_of(self, run: str) -> int:
         """Depth in the list of a run down to which documents go into the pool."""

@@ -93,7 +93,8 @@ def merge_runs(
     """
     own = depths or {}
     for one in (depth, *own.values()):
-        check_depth(one)
+        if one < 1:
+            raise ValueError(f"The depth is {one}; it must be 1 or more.")
     if not runs:
         raise ValueError("A pool needs at least one run.")
     ordered = [
@@ -104,11 +105,6 @@ def merge_runs(
     tops = [Top.of(index, ordered.pop(0), queries) for index in range(len(ordered))]
     merged = pl.concat([merge_block(tops, *block, finders) for block in blocks(tops, len(queries))])
     return with_query_ids(merged, queries)
-
-
-def check_depth(depth: int) -> None:
-    if depth < 1:
-        raise ValueError(f"The depth is {depth}; it must be 1 or more.")
 
 
 def first_rows(run: pl.DataFrame) -> pl.Series:

@@ -41,7 +41,7 @@ def diagnose(runs: Mapping[str, pl.DataFrame], pooled: pl.DataFrame, depth: int)
         "unique_finds": dict(zip(runs, alone, strict=True)),
         "families": [group for group in groups if len(group) > 1],
         "sizes": sizes_of(without_reserve(pooled)),
-        "thin": thin_queries(of_runs),
+        "thin": thin_among(of_runs.group_by("query_id").len()),
         "audit": int(pooled["in_audit"].sum()),
     }
 
@@ -62,11 +62,6 @@ def binned(sizes: pl.Series) -> Sizes:
     ]
     median, mean = float(np.median(counts)), float(counts.mean())
     return {"least": least, "median": median, "mean": mean, "most": most, "bins": bins}
-
-
-def thin_queries(pooled: pl.DataFrame) -> Thin:
-    """Queries of a frame of pairs with fewer than half the median number; it needs query_id."""
-    return thin_among(pooled.group_by("query_id").len())
 
 
 def thin_among(sizes: pl.DataFrame) -> Thin:

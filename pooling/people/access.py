@@ -14,7 +14,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Job, Membership, Pool, Role, Run
-from pooling.people.current import note_collection
+from pooling.people.current import COLLECTION
 
 ADMIN = (Role.ADMIN,)
 READERS = (Role.ADMIN, Role.VIEWER)
@@ -38,7 +38,6 @@ class SiteAdminNeededError(PermissionDenied):
 
 
 def require_site_admin(user: User | AnonymousUser) -> None:
-    """Raise `SiteAdminNeededError` for anybody else."""
     if not user.is_superuser:
         raise SiteAdminNeededError(FOR_SITE_ADMINS)
 
@@ -118,7 +117,7 @@ def admit(
         raise Http404(gettext(NOTHING_HERE))
     if role not in roles:
         raise PermissionDenied(lazy(_needed, str)(roles, role))
-    note_collection(collection.slug)
+    COLLECTION.set(collection.slug)
     collection.role = role  # type: ignore[attr-defined]  # for templates: what to offer
 
 

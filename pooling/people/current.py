@@ -10,10 +10,6 @@ COLLECTION: ContextVar[str] = ContextVar("collection", default="")
 ADDRESS: ContextVar[Callable[[], str | None]] = ContextVar("address", default=lambda: None)
 
 
-def note_collection(slug: str) -> None:
-    COLLECTION.set(slug)
-
-
 def request_address() -> str:
     """The network address that the request came from; nothing for commands and background work."""
     return ADDRESS.get()() or ""

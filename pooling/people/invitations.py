@@ -43,12 +43,14 @@ def invite(
     if not 1 <= days <= LONGEST_DAYS:
         raise InputError(f"An invitation is valid for 1 to {LONGEST_DAYS} days.", field="days")
     token = new_token()
+    if len(note) > LONGEST_NOTE:
+        raise InputError(f"A note may have at most {LONGEST_NOTE} characters.", field="note")
     invitation = Invitation.objects.create(
         collection=collection,
         role=role,
         token_sha256=hashed(token),
         email=email,
-        note=_checked_note(note),
+        note=note.strip(),
         invited_by=by,
         expires_at=timezone.now() + timedelta(days=days),
     )
@@ -169,9 +171,3 @@ def _usable(invitation: Invitation | None) -> Invitation:
 def _subject(invitation: Invitation) -> str:
     """The invitation by its number; the name is in its row, where it can go again."""
     return f"invitation {invitation.pk}"
-
-
-def _checked_note(note: str) -> str:
-    if len(note) > LONGEST_NOTE:
-        raise InputError(f"A note may have at most {LONGEST_NOTE} characters.", field="note")
-    return note.strip()

@@ -4,6 +4,7 @@ from django.core.validators import validate_slug
 from rest_framework import serializers
 
 from pooling.interface.languages import LANGUAGES
+from pooling.interface.serializers import optional_text
 from pooling.models import AdminAction, Collection, Invitation, Membership, Role
 from pooling.people.invitations import LONGEST_NOTE
 
@@ -91,13 +92,7 @@ class InvitationSerializer(serializers.ModelSerializer[Invitation]):
 
     role = serializers.ChoiceField(choices=Role.choices)
     email = serializers.EmailField(required=False, default="", allow_blank=True)
-    note = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
-        max_length=LONGEST_NOTE,
-        help_text="Tells admins whom it is for.",
-    )
+    note = optional_text("Tells admins whom it is for.", max_length=LONGEST_NOTE)
     days = serializers.IntegerField(write_only=True, required=False, default=14, min_value=1, max_value=90)
     token = serializers.CharField(read_only=True, required=False)
     url = serializers.CharField(read_only=True, required=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Count, QuerySet
@@ -105,18 +104,12 @@ def _before_and_runs(pool: Pool) -> Sequence[Ground]:
     return [*before, *(Ground(run, needed=False) for run in runs.order_by("pool_runs__index"))]
 
 
-@depends_on(Query)
-def _pools_of_query(query: Query) -> Sequence[Dependant]:
-    return _pooled(PoolEntry.objects.filter(query=query, pool__deleted_at=None).values("pool"))
-
-
-@depends_on(Document)
-def _pools_of_document(document: Document) -> Sequence[Dependant]:
-    return _pooled(PoolEntry.objects.filter(document=document, pool__deleted_at=None).values("pool"))
-
-
-def _pooled(pools: QuerySet[Any, Any]) -> Sequence[Dependant]:
-    rows = Pool.objects.filter(pk__in=pools).select_related("collection").defer("diagnostics")
+@depends_on(Query, Document)
+def _pools_of_text(text: Query | Document) -> Sequence[Dependant]:
+    entries = PoolEntry.objects.filter(**{f"{text._meta.model_name}": text}, pool__deleted_at=None)
+    rows = (
+        Pool.objects.filter(pk__in=entries.values("pool")).select_related("collection").defer("diagnostics")
+    )
     return dependant(list(rows), "pool", "keeps its figures/keep their figures")
 
 

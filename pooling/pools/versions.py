@@ -21,7 +21,7 @@ from pooling.merging.extension import NothingNewError, extended_pool
 from pooling.merging.merging import without_reserve
 from pooling.merging.summary import diagnose
 from pooling.models import Collection, Job, Pool, Run
-from pooling.options import Option, options_of, same
+from pooling.options import OPTION, Option, options_of, same
 from pooling.pools.building import (
     PoolBuilt,
     choice_of,
@@ -47,37 +47,27 @@ OF_POOL = options_of(Choice)
 class Extension:
     """Changes in a pool's next version; None stands for what the pool had, as for options not here."""
 
-    depth: int | None = field(
-        default=None, metadata=same(OF_POOL["depth"], help="At least as deep as now.", initial=None)
+    depth: int | None = same(None, OF_POOL["depth"], help="At least as deep as now.", initial=None)
+    depths: Mapping[str, int] = field(default_factory=dict, metadata={OPTION: OF_POOL["depths"]})
+    strategy: str | None = same(
+        None, OF_POOL["strategy"], help="The order in which the new pairs are judged."
     )
-    depths: Mapping[str, int] = field(default_factory=dict, metadata=same(OF_POOL["depths"]))
-    strategy: str | None = field(
-        default=None, metadata=same(OF_POOL["strategy"], help="The order in which the new pairs are judged.")
+    budget: int | None = same(
+        None,
+        OF_POOL["budget"],
+        help="New pairs to judge, audit included.",
+        empty="every new pair",
+        unit="new pairs",
     )
-    budget: int | None = field(
-        default=None,
-        metadata=same(
-            OF_POOL["budget"],
-            help="New pairs to judge, audit included.",
-            empty="every new pair",
-            unit="new pairs",
-        ),
+    audit_share: float | None = same(
+        None,
+        OF_POOL["audit_share"],
+        help="Share of that budget. The new pairs get a separate audit; the earlier one does not change.",
+        empty="as now",
+        initial=None,
     )
-    audit_share: float | None = field(
-        default=None,
-        metadata=same(
-            OF_POOL["audit_share"],
-            help="Share of that budget. The new pairs get a separate audit; the earlier one does not change.",
-            empty="as now",
-            initial=None,
-        ),
-    )
-    reach: int | None = field(
-        default=None, metadata=same(OF_POOL["reach"], help="At least as deep as now.", empty="as now")
-    )
-    seed: int | None = field(
-        default=None, metadata=same(OF_POOL["seed"], help="Draws the audit of the new pairs.")
-    )
+    reach: int | None = same(None, OF_POOL["reach"], help="At least as deep as now.", empty="as now")
+    seed: int | None = same(None, OF_POOL["seed"], help="Draws the audit of the new pairs.")
 
 
 def extend_pool(

@@ -45,7 +45,10 @@ def order_run(
     >>> order_run(run)["document_id"].to_list()
     ['b', 'a']
     """
-    check_order(ties, scores)
+    if ties not in TIES:
+        raise ValueError(f"Unknown ties {ties!r}; known are {', '.join(TIES)}.")
+    if scores not in SCORES:
+        raise ValueError(f"Unknown scores {scores!r}; known are {', '.join(SCORES)}.")
     if ties == "rank" and "rank" not in frame.columns:
         raise ValueError("Ties by rank need the column rank; read the run with_rank=True.")
     starts = query_starts(frame)
@@ -56,14 +59,6 @@ def order_run(
     if not in_order(score, starts, ties, lambda rows: compare_with_next(frame["document_id"], rows)):
         frame = sort_rows(frame, starts, ties, scores)
     return with_positions(frame, starts, depth)
-
-
-def check_order(ties: str, scores: str) -> None:
-    """ValueError for an option that does not exist; the message lists those that do."""
-    if ties not in TIES:
-        raise ValueError(f"Unknown ties {ties!r}; known are {', '.join(TIES)}.")
-    if scores not in SCORES:
-        raise ValueError(f"Unknown scores {scores!r}; known are {', '.join(SCORES)}.")
 
 
 def query_starts(frame: pl.DataFrame) -> Integers:

@@ -45,7 +45,10 @@ def choose(
     ordered: pl.DataFrame, *, budget: Budget | None, audit_share: float, seed: int
 ) -> tuple[pl.Series, pl.Series]:
     """(in_audit, inclusion_probability) by row, sorted by query id and position; ValueError out of range."""
-    check_choice(budget, audit_share)
+    if isinstance(budget, int) and budget < 1:
+        raise ValueError(f"The budget is {budget}; it must be 1 pair or more.")
+    if not 0 <= audit_share <= 1:
+        raise ValueError(f"The audit share is {audit_share}; it must be between 0 and 1.")
     starts = query_starts(ordered)
     sizes = np.diff(np.append(starts, ordered.height))
     if isinstance(budget, Mapping):
@@ -63,13 +66,6 @@ def choose(
                 query, documents, budget=int(share), audit_share=audit_share, seed=seed
             )
     return pl.Series("in_audit", in_audit), pl.Series("inclusion_probability", probability).fill_nan(None)
-
-
-def check_choice(budget: Budget | None, audit_share: float) -> None:
-    if isinstance(budget, int) and budget < 1:
-        raise ValueError(f"The budget is {budget}; it must be 1 pair or more.")
-    if not 0 <= audit_share <= 1:
-        raise ValueError(f"The audit share is {audit_share}; it must be between 0 and 1.")
 
 
 def spread_budget(sizes: Integers, budget: int) -> Integers:

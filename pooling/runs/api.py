@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from pooling.interface.api import OneKind, answers, versioned
 from pooling.interface.downloads import attachment
-from pooling.interface.serializers import FILE
+from pooling.interface.serializers import FILE, optional_text
 from pooling.interface.shapes import shape
 from pooling.models import Run
 from pooling.people.access import collection_for, run_for
@@ -27,12 +27,8 @@ from pooling.tidying.api import Tidied
 class RunUploadSerializer(UploadSerializer):
     """A run file and, unless the file's own is meant, the run's name."""
 
-    collapse_chunks = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
-        max_length=20,
-        help_text="Collapse chunks to documents: the document id is the part before the last separator.",
+    collapse_chunks = optional_text(
+        "Collapse chunks to documents: the document id is the part before the last separator.", max_length=20
     )
 
 
@@ -68,9 +64,6 @@ class RunRowSerializer(serializers.Serializer[Any]):
     rank = serializers.IntegerField(allow_null=True)
 
 
-ImportedRunSerializer = shape(RunImported, "ImportedRun")
-
-
 PARQUET = "application/vnd.apache.parquet"
 
 
@@ -83,7 +76,7 @@ class Runs(APIView):
         collection = collection_for(request.user, slug)
         return Run.objects.listed().filter(collection=collection).defer("preflight")
 
-    @imports(RunUploadSerializer, ImportedRunSerializer)
+    @imports(RunUploadSerializer, shape(RunImported, "ImportedRun"))
     def post(self, request: Request, slug: str) -> Response:
         """Import a run file."""
         return _import(request, slug, "run", RunUploadSerializer)

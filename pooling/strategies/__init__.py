@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pooling.heavy import pl
-from pooling.strategies import audited, bandits, fronts, learned, orders, static, weighting
+from pooling.strategies import audited, bandits, fronts, learned, static, weighting
 from pooling.strategies.base import Strategy
 from pooling.strategies.candidates import Candidates, candidates_of, candidates_of_query
 
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 #: Orders that a sort of the whole frame gives, query by query the same as their strategy's.
-SORTS = {"depth": orders.order_by_depth, "rrf": orders.order_by_rrf}
+SORTS = {"depth": static.order_by_depth, "rrf": static.order_by_rrf}
 
 
 #: The headings under which strategies are offered, as in the guide.
@@ -76,7 +76,7 @@ class Kind:
     def with_probabilities(self, pooled: pl.DataFrame, *, seed: int = 0) -> pl.DataFrame:
         if not self.samples:
             return pooled
-        return orders.sampling_probabilities(pooled, seed)
+        return static.sampling_probabilities(pooled, seed)
 
     def start(self, candidates: Mapping[str, Candidates], *, seed: int = 0) -> Strategy:
         return self.make(candidates, seed=seed)
@@ -86,7 +86,7 @@ class Kind:
     ) -> pl.DataFrame:
         if self.name in SORTS:
             return SORTS[self.name](merged)
-        return orders.order_without_labels(merged, self.greedy, seed, runs=runs, depth=depth)
+        return static.order_without_labels(merged, self.greedy, seed, runs=runs, depth=depth)
 
 
 STRATEGIES: dict[str, Kind] = {

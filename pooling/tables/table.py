@@ -78,10 +78,6 @@ def add_actions(table: str, *actions: BulkAction) -> None:
     _ADDED[table] = [one for one in before if one.name not in names] + list(actions)
 
 
-def added_to(table: str) -> tuple[BulkAction, ...]:
-    return tuple(_ADDED.get(table, ()))
-
-
 def _nothing(rows: list[Any]) -> None:
     """Rows that come as they are shown."""
 
@@ -142,7 +138,7 @@ class Table:
             page=page_of_rows(matches, state.page, count, self.per_page),
             all_rows=matches,
             collection=collection,
-            actions=[*self.actions, *added_to(self.name)],
+            actions=[*self.actions, *_ADDED.get(self.name, ())],
             prepare=self.prepare,
             key_of=self.key,
             around={"collection": collection, **csrf(request)},

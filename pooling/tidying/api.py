@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -15,7 +16,6 @@ from pooling.people.membership import change_collection
 from pooling.people.serializers import CollectionChangeSerializer
 from pooling.tables.calls import lists
 from pooling.tables.rows import Rows
-from pooling.tidying import serializers
 from pooling.tidying.doing import archive, delete, rename, restorable_until, restore
 from pooling.tidying.kept import Kept
 from pooling.tidying.kinds import KINDS, collection_of, dependants_of, kind_of
@@ -26,6 +26,65 @@ KEYS = (
     *("run_id", "pool_id", "queue_id", "release_id", "report_id", "replay_id", "canary_id", "import_id"),
     "engine_id",
 )
+
+
+class TidyChangeSerializer(serializers.Serializer[dict[str, Any]]):
+    """What is changed about a thing; what is not named stays."""
+
+    name = serializers.CharField(max_length=200, required=False)
+    archived = serializers.BooleanField(
+        required=False, help_text="Archived things are in no list or form, but have their address."
+    )
+
+
+class RestoreSerializer(serializers.Serializer[dict[str, Any]]):
+    """How a thing is restored."""
+
+    name = serializers.CharField(
+        max_length=200, required=False, help_text="Another name, where its own was given away."
+    )
+
+
+class DependantSerializer(serializers.Serializer[dict[str, Any]]):
+    """What depends on a thing."""
+
+    words = serializers.CharField(help_text="Such as “2 pools”.")
+    consequence = serializers.CharField(help_text="What becomes of them when it is deleted.")
+    blocks = serializers.BooleanField(help_text="Whether they have to be deleted first.")
+    names = serializers.ListField(child=serializers.CharField())
+
+
+class TidiedSerializer(serializers.Serializer[dict[str, Any]]):
+    """A thing with what depends on it."""
+
+    id = serializers.IntegerField()
+    kind = serializers.CharField()
+    name = serializers.CharField()
+    archived = serializers.BooleanField()
+    deleted = serializers.BooleanField()
+    restorable_until = serializers.DateTimeField(allow_null=True, help_text="When a deleted thing is erased.")
+    dependants = DependantSerializer(many=True)
+
+
+class ChangedCollectionSerializer(TidiedSerializer):
+    """A collection that was changed."""
+
+    question = serializers.CharField()
+    guidelines = serializers.CharField()
+    language = serializers.CharField()
+    synonyms = serializers.CharField()
+    image_hosts = serializers.CharField()
+
+
+class TidiedThingSerializer(serializers.Serializer[Any]):
+    """Something that was archived or deleted; `kind` and `id` are those of its own calls."""
+
+    kind = serializers.CharField(source="kind.name")
+    id = serializers.IntegerField(source="thing.pk")
+    name = serializers.CharField()
+    at = serializers.DateTimeField()
+    by = serializers.CharField(help_text="Empty for a command.")
+    restorable_until = serializers.DateTimeField(source="until", allow_null=True)
 
 
 def thing_for(request: Request, kind: str, *, deleted: bool = False, **address: Any) -> Kept:
@@ -69,18 +128,18 @@ def described(thing: Kept, **more: object) -> Response:
 class Tidied(APIView):
     kind: ClassVar[str] = ""
 
-    @takes(serializers.TidyChangeSerializer, gives=serializers.TidiedSerializer)
+    @takes(TidyChangeSerializer, gives=TidiedSerializer)
     def patch(self, request: Request, **address: Any) -> Response:
         """Rename it, archive it or list it again; for admins."""
         thing = thing_for(request, self.kind, **address)
-        changes = parsed(serializers.TidyChangeSerializer, request)
+        changes = parsed(TidyChangeSerializer, request)
         if "name" in changes:
             rename(thing, changes["name"], by=person(request))
         if "archived" in changes:
             archive(thing, changes["archived"], by=person(request))
         return described(thing)
 
-    @answers(serializers.TidiedSerializer)
+    @answers(TidiedSerializer)
     def delete(self, request: Request, **address: Any) -> Response:
         """Delete it, to be restored within thirty days; 409 names what has to go first."""
         thing = thing_for(request, self.kind, **address)
@@ -91,18 +150,18 @@ class Tidied(APIView):
 class Restored(APIView):
     kind: ClassVar[str] = ""
 
-    @takes(serializers.RestoreSerializer, gives=serializers.TidiedSerializer)
+    @takes(RestoreSerializer, gives=TidiedSerializer)
     def post(self, request: Request, **address: Any) -> Response:
         """Restore what was deleted within the last thirty days; 409 where its name was given to another."""
         thing = thing_for(request, self.kind, deleted=True, **address)
-        restore(thing, by=person(request), **parsed(serializers.RestoreSerializer, request))
+        restore(thing, by=person(request), **parsed(RestoreSerializer, request))
         return described(thing)
 
 
 class TidiedCollection(Tidied, OneCollection):
     kind = "collection"
 
-    @takes(CollectionChangeSerializer, gives=serializers.ChangedCollectionSerializer)
+    @takes(CollectionChangeSerializer, gives=ChangedCollectionSerializer)
     def patch(self, request: Request, slug: str) -> Response:  # type: ignore[override]
         """Change name, question, guidelines, language, synonyms, image hosts, or whether it is archived; for
         admins."""
@@ -122,7 +181,7 @@ class TidiedCollection(Tidied, OneCollection):
 
 class TidiedThings(APIView):
     @lists(
-        serializers.TidiedThingSerializer,
+        TidiedThingSerializer,
         operation_id="collections_tidied_list",
         parameters=[OpenApiParameter("state", str, enum=["archived", "deleted"], default="archived")],
     )

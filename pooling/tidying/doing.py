@@ -159,13 +159,6 @@ def _is_unique(kind: Kind) -> bool:
     return any(kind.label in one.fields for one in constraints if isinstance(one, UniqueConstraint))
 
 
-def _free_slug(collection: Collection) -> str:
-    slug = collection.slug
-    taken = set(Collection.objects.values_list("slug", flat=True))
-    numbers = ("", *(f"-{number}" for number in range(2, len(taken) + 3)))
-    return next(one for number in numbers if (one := slug[: 60 - len(number)] + number) not in taken)
-
-
 def _siblings(thing: Any) -> Any:
     rows = type(thing).objects.all()
     return rows.filter(collection=thing.collection_id) if hasattr(thing, "collection_id") else rows
@@ -178,7 +171,10 @@ def _restored_fields(kind: Kind) -> list[str]:
 
 def _save_restored(row: Kept, kind: Kind) -> None:
     if isinstance(row, Collection):
-        row.slug = _free_slug(row)
+        slug = row.slug
+        taken = set(Collection.objects.values_list("slug", flat=True))
+        numbers = ("", *(f"-{number}" for number in range(2, len(taken) + 3)))
+        row.slug = next(one for number in numbers if (one := slug[: 60 - len(number)] + number) not in taken)
     try:
         with transaction.atomic():
             row.save(update_fields=_restored_fields(kind))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from django.conf import settings
 from django.db import models
 from django.db.models.sql import Query
+
+if TYPE_CHECKING:  # models are declared before those of accounts can be loaded
+    from django.contrib.auth.models import User
 
 # How long a deletion can be undone; after that the thing is erased.
 RESTORABLE = timedelta(days=30)
@@ -18,6 +21,11 @@ NOT_DELETED = models.Q(deleted_at=None)
 ARCHIVED_OR_DELETED = models.Q(deleted_at__isnull=False) | models.Q(archived_at__isnull=False)
 
 Row = TypeVar("Row", bound=models.Model, covariant=True)
+
+
+def account_field() -> models.ForeignKey[User | None, User | None]:
+    """Who did it: empty for the site itself, and once the account is removed."""
+    return models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
 
 
 class KeptQuerySet(models.QuerySet[Row]):

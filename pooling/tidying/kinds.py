@@ -6,9 +6,9 @@ Each stage registers its own, as it registers its jobs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -107,6 +107,8 @@ Depends = Callable[[Any], Sequence[Dependant]]
 RestsOn = Callable[[Any], Sequence[Ground]]
 Hook = Callable[[Any, "User | None"], None]
 HookOfMany = Callable[[Collection, "QuerySet[Any]"], None]
+Key = TypeVar("Key")
+Function = TypeVar("Function", Depends, Hook, HookOfMany)
 
 KINDS: Registry[str, Kind] = Registry()
 _DEPENDS: Registry[type[Kept], list[Depends]] = Registry()
@@ -136,14 +138,9 @@ def undo_address(collection: Collection, kind: str, key: int) -> str:
     return f"{reverse('tidied', args=[collection.slug])}?things={kind}:{key}"
 
 
-def depends_on(model: type[Kept]) -> Callable[[Depends], Depends]:
-    """Register a function that lists what depends on a thing; several stages may."""
-
-    def decorate(function: Depends) -> Depends:
-        _DEPENDS.so_far(model, []).append(function)
-        return function
-
-    return decorate
+def depends_on(*models: type[Kept]) -> Callable[[Depends], Depends]:
+    """Register a function that lists what depends on a thing of these models; several stages may."""
+    return _listed(_DEPENDS, models)
 
 
 def rests_on(model: type[Kept]) -> Callable[[RestsOn], RestsOn]:
@@ -160,22 +157,23 @@ def when(event: str, model: type[Kept]) -> Callable[[Hook], Hook]:
     """Register what else happens, in the same transaction: after a thing was `deleted`, `restored`, `renamed`
     (`thing.former_name` is what it was called) or `erased`, which leaves its row where something depends on
     it; and before it is restored (`restoring`), which an `InputError` prevents."""
-
-    def done_by(hook: Hook) -> Hook:
-        _HOOKS.so_far((event, model), []).append(hook)
-        return hook
-
-    return done_by
+    return _listed(_HOOKS, [(event, model)])
 
 
-def when_many(event: str, model: type[Kept]) -> Callable[[HookOfMany], HookOfMany]:
+def when_many(event: str, *models: type[Kept]) -> Callable[[HookOfMany], HookOfMany]:
     """`when` for kinds that come by the thousand: the hook is given the rows of one collection in one go."""
+    return _listed(_HOOKS_OF_MANY, [(event, model) for model in models])
 
-    def done_by(hook: HookOfMany) -> HookOfMany:
-        _HOOKS_OF_MANY.so_far((event, model), []).append(hook)
-        return hook
 
-    return done_by
+def _listed(lists: Registry[Key, list[Function]], keys: Iterable[Key]) -> Callable[[Function], Function]:
+    """Add the decorated function to the list of each key."""
+
+    def decorate(function: Function) -> Function:
+        for key in keys:
+            lists.so_far(key, []).append(function)
+        return function
+
+    return decorate
 
 
 def dependants_of(thing: Kept) -> list[Dependant]:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from pooling.interface.pages import go_on_with, made_once, person, secret_page
+from pooling.interface.pages import go_on_with, made_once, person, problems_as_messages, secret_page
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Membership
 from pooling.people.access import ADMIN, collection_for, fetch
@@ -72,11 +72,9 @@ def _invite(request: HttpRequest, collection: Collection) -> HttpResponse:
 def invitation_withdraw(request: HttpRequest, slug: str, invitation_id: int) -> HttpResponse:
     collection = collection_for(request.user, slug, ADMIN)
     invitation = get_object_or_404(collection.invitations, pk=invitation_id)
-    try:
+    with problems_as_messages(request):
         withdraw(invitation, by=person(request))
         messages.success(request, "Invitation withdrawn; its link no longer works.")
-    except InputError as error:
-        messages.error(request, str(error))
     return redirect("members", slug)
 
 

@@ -73,7 +73,13 @@ class Languages(LocaleMiddleware):
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Somebody who has just signed in gets the language of their account."""
         if language := getattr(request, "language_of_account", ""):
-            _set_cookie(response, language)
+            response.set_cookie(
+                settings.LANGUAGE_COOKIE_NAME,
+                language,
+                max_age=settings.LANGUAGE_COOKIE_AGE,
+                secure=settings.LANGUAGE_COOKIE_SECURE,
+                samesite="Lax",
+            )
         return super().process_response(request, response)
 
 
@@ -117,13 +123,3 @@ class ScriptWords(i18n.JavaScriptCatalog):
 
 
 script_words = require_safe(ScriptWords.as_view())
-
-
-def _set_cookie(response: HttpResponseBase, language: str) -> None:
-    response.set_cookie(
-        settings.LANGUAGE_COOKIE_NAME,
-        language,
-        max_age=settings.LANGUAGE_COOKIE_AGE,
-        secure=settings.LANGUAGE_COOKIE_SECURE,
-        samesite="Lax",
-    )

@@ -45,7 +45,9 @@ def make_token(
     if days is not None and not 1 <= days <= LONGEST_DAYS:
         raise InputError(f"A token is valid for 1 to {LONGEST_DAYS:,} days.", field="days")
     lasting = settings.TOKEN_DAYS if days is None else days
-    _forget_ended(user)
+    # Make room for one more: delete what has ended, and the oldest where there are too many.
+    kept = tokens_of(user).values_list("pk", flat=True)[: MOST_TOKENS - 1]
+    ApiToken.objects.filter(user=user).exclude(pk__in=list(kept)).delete()
     record_action(None, user, "token made", name, scope=scope.value, days=lasting)
     token = new_token()
     row = ApiToken.objects.create(
@@ -80,9 +82,3 @@ def keep_tokens_when_rehashed(user: User) -> None:
     ApiToken.objects.filter(user=user, password_sha256=hashed(before)).update(
         password_sha256=hashed(user.password)
     )
-
-
-def _forget_ended(user: User) -> None:
-    """Make room for one more: delete what has ended, and the oldest where there are too many."""
-    kept = tokens_of(user).values_list("pk", flat=True)[: MOST_TOKENS - 1]
-    ApiToken.objects.filter(user=user).exclude(pk__in=list(kept)).delete()

@@ -107,7 +107,9 @@ def run_demo(say: Say) -> Demo:
         release_and_report(collection, "v1", runs, stage)
         watch_and_replay(collection, stage)
         clock.pass_until(SECOND_WEEK)
-        better = import_better_run(collection, stage)
+        better = import_run(collection, stage.examples / LATER_RUN, user=stage.admin)
+        _finish_jobs(collection)
+        stage.say(f"A week later: imported “{better.name}”, an improved “lsa”; the canary has measured it.")
         latest = judge_what_is_new(main, better, stage)
         judge_what_answers_need(main, stage)
         clock.pass_until(LAST_DAY)
@@ -271,13 +273,6 @@ def watch_and_replay(collection: Collection, stage: Stage) -> None:
         f"Set up the canary “{canary.name}”, replayed {len(REPLAYED)} strategies on the labels, and compared "
         "three settings of an index with exact search."
     )
-
-
-def import_better_run(collection: Collection, stage: Stage) -> Run:
-    run = import_run(collection, stage.examples / LATER_RUN, user=stage.admin)
-    _finish_jobs(collection)
-    stage.say(f"A week later: imported “{run.name}”, an improved “lsa”; the canary has measured it.")
-    return run
 
 
 def judge_what_is_new(main: Pool, run: Run, stage: Stage) -> Pool:

@@ -124,7 +124,10 @@ def _rows(path: Path, archive: Archive, progress: Progress) -> int:
     ends = sorted(had - parents)
     apply_migrations(ends, lambda share, detail: progress(READ + (MADE - READ) * share, detail))
     models = {m._meta.db_table: m for m in models_of(executor.loader.project_state(ends).apps)}
-    _let_wait_for_references()
+    # Rows may come before those that they refer to.
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL DEFERRED")
     _empty(models)
     done, total = 0, sum(table["rows"] for table in archive.contents["tables"]) or 1
     for table in archive.contents["tables"]:
@@ -142,13 +145,6 @@ def _empty(tables: Iterable[str]) -> None:
     with connection.cursor() as cursor:
         for name in tables:
             cursor.execute(f"DELETE FROM {connection.ops.quote_name(name)}")  # noqa: S608  no values
-
-
-def _let_wait_for_references() -> None:
-    """Rows may come before those that they refer to."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SET CONSTRAINTS ALL DEFERRED")
 
 
 def _continue_numbers(models: list[type[Model]]) -> None:

@@ -119,7 +119,9 @@ def our_fault(request: HttpRequest) -> HttpResponse:
     """500 without the cause, which the log has; 503 when the database is away, 507 when the disk is full."""
     error = sys.exc_info()[1]
     if error is not None and is_disk_full(error):
-        return _full(request)
+        if _is_for_a_program(request):
+            return _problem(HTTPStatus.INSUFFICIENT_STORAGE, str(StorageFullError()))
+        return _page(request, HTTPStatus.INSUFFICIENT_STORAGE, FULL)
     if error is not None and is_outage(error):
         return _away(request)
     if _is_for_a_program(request):
@@ -135,12 +137,6 @@ def _away(request: HttpRequest) -> HttpResponse:
         response = _page(request, HTTPStatus.SERVICE_UNAVAILABLE, {})
     response["Retry-After"] = str(RETRY_SECONDS)
     return response
-
-
-def _full(request: HttpRequest) -> HttpResponse:
-    if _is_for_a_program(request):
-        return _problem(HTTPStatus.INSUFFICIENT_STORAGE, str(StorageFullError()))
-    return _page(request, HTTPStatus.INSUFFICIENT_STORAGE, FULL)
 
 
 def _page(request: HttpRequest, code: HTTPStatus, words: dict[str, str]) -> HttpResponse:

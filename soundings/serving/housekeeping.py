@@ -37,7 +37,9 @@ class Housekeeping:
 
     def keep(self) -> None:
         if time.monotonic() - self.reaped_at > REAPING_SECONDS:
-            end_abandoned()
+            end_abandoned_jobs()
+            pause_abandoned_passes(SHORT_SILENCE)
+            enqueue_lost_jobs()
             self.reaped_at = time.monotonic()
         if self.takes_up:
             resume_watching()
@@ -47,13 +49,6 @@ class Housekeeping:
         if self.erases and time.monotonic() - self.erased_at > ERASING_SECONDS:
             erase_in_background.enqueue()
             self.erased_at = time.monotonic()
-
-
-def end_abandoned() -> None:
-    """End the jobs, and pause the passes, whose worker was stopped; hand out again what its task lost."""
-    end_abandoned_jobs()
-    pause_abandoned_passes(SHORT_SILENCE)
-    enqueue_lost_jobs()
 
 
 def keep_house_in_web() -> None:

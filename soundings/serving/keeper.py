@@ -9,10 +9,6 @@ KEEPER = "SOUNDINGS_KEEPER"
 IN_WEB = "SOUNDINGS_WEB_KEEPS_HOUSE"
 
 
-def variables_of_keeper() -> dict[str, str]:
-    return {KEEPER: str(os.getpid())}
-
-
 def keeper_is_gone() -> bool:
     """False where no process keeps this one."""
     kept_by = os.environ.get(KEEPER)

@@ -20,7 +20,7 @@ from http.client import HTTPConnection, HTTPException
 from threading import Event
 from types import FrameType
 
-from soundings.serving.keeper import variables_of_keeper
+from soundings.serving.keeper import KEEPER
 
 # A process gets this long to finish what it is doing; then it is told again, which ends a job half way.
 GRACE_SECONDS = 20.0
@@ -87,7 +87,7 @@ class KeptProcess:
         """
         self.started_at = time.monotonic()
         command = [sys.executable, "-m", *self.child.command]
-        environment = os.environ | self.variables | variables_of_keeper()
+        environment = os.environ | self.variables | {KEEPER: str(os.getpid())}
         # What they write is for this account alone.
         self.process = subprocess.Popen(command, env=environment, process_group=0, umask=0o077)  # noqa: S603
         if self.child.niceness:

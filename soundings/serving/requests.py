@@ -31,7 +31,7 @@ def watched(get_response: View) -> View:
             response = get_response(request)
             seconds = time.perf_counter() - started
             response["X-Request-ID"] = request.number  # type: ignore[attr-defined]
-            route = route_of(request)
+            route = f"/{request.resolver_match.route}" if request.resolver_match else "elsewhere"
             figures.count_request(request.method or "", route, response.status_code, seconds)
             if logger.isEnabledFor(logging.INFO):
                 facts = {"method": request.method, "route": route, "status": response.status_code}
@@ -45,8 +45,3 @@ def watched(get_response: View) -> View:
             ADDRESS.reset(address_token)
 
     return answer
-
-
-def route_of(request: HttpRequest) -> str:
-    """The address as the table of addresses has it, without what stands in it."""
-    return f"/{request.resolver_match.route}" if request.resolver_match else "elsewhere"

@@ -66,7 +66,7 @@ class CompanyAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # unty
         ]
 
     def on_authentication_error(self, request: HttpRequest, provider: Any, **more: Any) -> None:
-        raise ImmediateHttpResponse(_refuse_of(request)(request, _in_words(**more)))
+        raise ImmediateHttpResponse(getattr(request, "refuse_sign_in", _raise)(request, _in_words(**more)))
 
 
 class Signing(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # untyped
@@ -175,10 +175,6 @@ def come_back(request: HttpRequest, finish: Finish, refuse: Refuse) -> HttpRespo
         return cast("HttpResponse", Return.adapter_view(Signing(request, finish))(request))
     except UNUSABLE as error:
         return refuse(request, f"{type(error).__name__}: {error}")
-
-
-def _refuse_of(request: HttpRequest) -> Refuse:
-    return getattr(request, "refuse_sign_in", _raise)
 
 
 def _raise(request: HttpRequest, reason: str) -> NoReturn:

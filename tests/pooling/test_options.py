@@ -128,7 +128,7 @@ def test_a_page_shows_each_option_with_its_value() -> None:
 def test_settings_may_share_an_option_and_change_its_words() -> None:
     @dataclass(frozen=True)
     class Recast:
-        length: int | None = field(default=None, metadata=same(options_of(Cast)["length"], help="Longer."))
+        length: int | None = same(None, options_of(Cast)["length"], help="Longer.")
 
     again = options_of(Recast)["length"]
     assert (again.title, again.help, again.default, again.minimum) == ("Length", "Longer.", None, 1)

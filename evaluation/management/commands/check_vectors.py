@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import math
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from evaluation.logs.reembedding import check_text, check_vectors
 from evaluation.logs.vectors import read_pairs
 from pooling.interface.commands import InputCommand
+from pooling.options import add_file
 
 
 class Command(InputCommand):
     help = "Compare the vectors of documents before and after they were embedded again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("old", metavar="OLD.npz", type=Path, help="vectors, and perhaps ids")
-        parser.add_argument("new", metavar="NEW.npz", type=Path, help="the same documents, embedded again")
+        add_file(parser, "old", "vectors, and perhaps ids", metavar="OLD.npz")
+        add_file(parser, "new", "the same documents, embedded again", metavar="NEW.npz")
         parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the sample (0)")
         parser.add_argument("--format", choices=("table", "json"), default="table")
 

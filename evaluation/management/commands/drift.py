@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from evaluation.logs.design import sample_of
@@ -17,22 +16,21 @@ from pooling.heavy import Floats
 from pooling.interface.commands import InputCommand
 from pooling.logs.population import LogTable
 from pooling.logs.reading import is_log, log_table
+from pooling.options import add_file
 
 
 class Command(InputCommand):
     help = "Compare a new log with an old one, or the queries of an evaluation set with a log."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("log", metavar="LOG", type=Path, help="a table of read_log, or a log it can read")
-        parser.add_argument(
-            "queries", metavar="NEW", type=Path, help="a newer log, or an evaluation set: queries with ids"
-        )
-        parser.add_argument(
+        add_file(parser, "log", "a table of read_log, or a log it can read", metavar="LOG")
+        add_file(parser, "queries", "a newer log, or an evaluation set: queries with ids", metavar="NEW")
+        add_file(
+            parser,
             "--vectors",
+            "vectors of queries of the log and of the set: one array each, or one called vectors",
             metavar=("LOG.npz", "SET.npz"),
             nargs=2,
-            type=Path,
-            help="vectors of queries of the log and of the set: one array each, or one called vectors",
         )
         parser.add_argument(
             "--looks", metavar="N", type=int, default=1, help="over how many reports 5 %% are spent (1)"

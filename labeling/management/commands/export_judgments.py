@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from labeling.progress.tables import queue_named
 from labeling.qrels.judgments import export_judgments, format_of
 from pooling.formats.writing import write_pieces
 from pooling.interface.commands import InputCommand
+from pooling.options import add_file
 from pooling.people.activity_log import record_action
 from pooling.people.membership import collection_named
 from pooling.storage.storing import disk_errors_named
@@ -22,9 +22,7 @@ class Command(InputCommand):
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
         parser.add_argument("--queue", metavar="QUEUE", help="only judgments of this queue")
         parser.add_argument("--anonymous", action="store_true", help="pseudonyms instead of names")
-        parser.add_argument(
-            "--output", metavar="FILE", type=Path, required=True, help=".csv, .tsv or .jsonl, also with .gz"
-        )
+        add_file(parser, "--output", ".csv, .tsv or .jsonl, also with .gz", required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:
         collection, path = collection_named(options["slug"]), options["output"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from labeling.gold.importing import import_gold
 from labeling.gold.questions import gold_balance
 from pooling.interface.commands import InputCommand
+from pooling.options import add_file
 from pooling.people.membership import collection_named
 
 
@@ -17,12 +17,7 @@ class Command(InputCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
-        parser.add_argument(
-            "file",
-            metavar="FILE",
-            type=Path,
-            help="CSV, TSV or JSON lines: query_id, document_id, answer, reason",
-        )
+        add_file(parser, "file", "CSV, TSV or JSON lines: query_id, document_id, answer, reason")
 
     def handle(self, *args: Any, **options: Any) -> None:
         collection = collection_named(options["slug"])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from labeling.qrels.imported import import_qrels
 from pooling.interface.commands import InputCommand
+from pooling.options import add_file
 from pooling.people.membership import collection_named
 
 
@@ -16,7 +16,7 @@ class Command(InputCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
-        parser.add_argument("file", metavar="FILE", type=Path, help="a qrels file")
+        add_file(parser, "file", "a qrels file")
         parser.add_argument(
             "--complete",
             action="store_true",

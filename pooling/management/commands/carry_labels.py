@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from pooling.chunks.carried import notes_on, outcome_lines, rules_path, write_labels, write_review
@@ -14,6 +13,7 @@ from pooling.formats.qrels import read_qrels
 from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import refuse_odd_arguments
+from pooling.options import add_file
 from pooling.ranking.shared_ids import examples_of
 from pooling.storage.storing import disk_errors_named
 
@@ -22,31 +22,25 @@ class Command(InputCommand):
     help = "Carry labels of chunks to another chunking of the same documents, each by a stated rule."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("qrels", metavar="QRELS", type=Path, help="labels of old chunks")
-        parser.add_argument(
+        add_file(parser, "qrels", "labels of old chunks", metavar="QRELS")
+        add_file(
+            parser,
             "--from",
-            dest="old",
+            "old chunks: chunk_id, document_id, start, end, and perhaps text or text_sha256",
             metavar="OLD.tsv",
-            type=Path,
+            dest="old",
             required=True,
-            help="old chunks: chunk_id, document_id, start, end, and perhaps text or text_sha256",
         )
-        parser.add_argument(
-            "--to", dest="new", metavar="NEW.tsv", type=Path, required=True, help="new chunks, likewise"
-        )
-        parser.add_argument(
+        add_file(parser, "--to", "new chunks, likewise", metavar="NEW.tsv", dest="new", required=True)
+        add_file(
+            parser,
             "--spans",
-            metavar="SPANS.jsonl",
-            type=Path,
-            help="excerpts that answer: query_id, document_id, start, end; a new chunk with a whole one is "
+            "excerpts that answer: query_id, document_id, start, end; a new chunk with a whole one is "
             "relevant",
+            metavar="SPANS.jsonl",
         )
-        parser.add_argument(
-            "--output", metavar="NEW-QRELS", type=Path, required=True, help="labels of new chunks"
-        )
-        parser.add_argument(
-            "--review", metavar="REVIEW.tsv", type=Path, help="new chunks that people must judge"
-        )
+        add_file(parser, "--output", "labels of new chunks", metavar="NEW-QRELS", required=True)
+        add_file(parser, "--review", "new chunks that people must judge", metavar="REVIEW.tsv")
 
     def handle(self, *args: Any, **options: Any) -> None:
         output, review = options["output"], options["review"]

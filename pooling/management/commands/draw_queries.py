@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from pooling.formats.wording import counted
@@ -11,6 +10,7 @@ from pooling.formats.writing import write_text
 from pooling.interface.commands import InputCommand
 from pooling.logs.drawing import draw
 from pooling.logs.population import plan_text, read_log_table, sample_lines
+from pooling.options import add_file
 from pooling.storage.storing import disk_errors_named
 
 TARGETS = ("both", "traffic", "queries")
@@ -20,7 +20,7 @@ class Command(InputCommand):
     help = "Draw queries from a log with known probabilities, so that means can be taken back to its traffic."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("queries", metavar="QUERIES", type=Path, help="a table with query and count")
+        add_file(parser, "queries", "a table with query and count", metavar="QUERIES")
         parser.add_argument("--n", metavar="N", type=int, required=True, help="how many queries")
         parser.add_argument(
             "--strata",
@@ -35,7 +35,7 @@ class Command(InputCommand):
         parser.add_argument(
             "--window", metavar="DAYS", default="", help="the days of the log: 2026-10-01/2026-10-31"
         )
-        parser.add_argument("--output", metavar="FILE", type=Path, help="queries.jsonl")
+        add_file(parser, "--output", "queries.jsonl")
         parser.add_argument("--dry-run", action="store_true", help="print the plan alone")
 
     def handle(self, *args: Any, **options: Any) -> None:

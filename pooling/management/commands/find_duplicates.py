@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from pooling.formats.pools import read_pool
@@ -11,6 +10,7 @@ from pooling.formats.wording import counted
 from pooling.formats.writing import note_on_tabs, write_text
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
+from pooling.options import add_file
 from pooling.storage.storing import disk_errors_named
 from pooling.texts.duplicate_groups import groups_text
 from pooling.texts.duplicates import SHINGLE, THRESHOLD, checked_rule, documents_of, find_duplicates
@@ -20,13 +20,8 @@ class Command(InputCommand):
     help = "Put near-identical texts into groups, which evaluate --duplicates counts once."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("corpus", metavar="CORPUS", type=Path, help="documents with their texts")
-        parser.add_argument(
-            "--pool",
-            metavar="POOL.tsv",
-            type=Path,
-            help="only the documents of this pool, as `pool` writes it",
-        )
+        add_file(parser, "corpus", "documents with their texts", metavar="CORPUS")
+        add_file(parser, "--pool", "only the documents of this pool, as `pool` writes it", metavar="POOL.tsv")
         parser.add_argument(
             "--shingle", metavar="N", type=int, default=SHINGLE, help="words of a shingle (3)"
         )
@@ -37,7 +32,7 @@ class Command(InputCommand):
             default=THRESHOLD,
             help="share of the shingles of two texts that both have, above 0 and at most 1 (0.8)",
         )
-        parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="GROUPS.tsv")
+        add_file(parser, "--output", "GROUPS.tsv", required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:
         checked_rule(options["shingle"], options["threshold"])

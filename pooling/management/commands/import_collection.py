@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -14,6 +13,7 @@ from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
 from pooling.models import Collection, Role
+from pooling.options import add_file
 from pooling.people.membership import account_named, add_member, change_role, create_collection
 from pooling.texts.importing import import_documents, import_queries
 
@@ -23,23 +23,14 @@ class Command(InputCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
-        parser.add_argument(
-            "--queries",
-            metavar="FILE",
-            type=Path,
-            help="queries as .jsonl, .json, .csv, .tsv or .parquet, or a folder",
-        )
-        parser.add_argument(
-            "--corpus", metavar="FILE", type=Path, help="documents in these formats, or a folder"
-        )
+        add_file(parser, "--queries", "queries as .jsonl, .json, .csv, .tsv or .parquet, or a folder")
+        add_file(parser, "--corpus", "documents in these formats, or a folder")
         parser.add_argument(
             "--only-pooled", action="store_true", help="only the documents that some pool contains"
         )
         parser.add_argument("--name", help="name of a new collection (default: SLUG)")
         parser.add_argument("--question", default="", help="question for the annotators of a new collection")
-        parser.add_argument(
-            "--guidelines", metavar="FILE", type=Path, help="guidelines of a new collection, in Markdown"
-        )
+        add_file(parser, "--guidelines", "guidelines of a new collection, in Markdown")
         parser.add_argument(
             "--admin", metavar="NAME", help="the account that becomes an admin of the collection"
         )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from pooling.formats.registry import named_file
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
+from pooling.options import add_file
 from pooling.people.membership import collection_named
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 from pooling.runs.stored import import_run, size_of
@@ -19,7 +19,7 @@ class Command(InputCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
-        parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="files; NAME=FILE names one")
+        add_file(parser, "files", "files; NAME=FILE names one", nargs="+")
         parser.add_argument("--name", help="name of the run (default: the file's name; for one file only)")
         add_chunk_arguments(parser.add_argument)
 

@@ -12,6 +12,7 @@ from pooling.inputs.reading import named_runs, run_frame
 from pooling.interface.commands import InputCommand
 from pooling.interleaving.lists import LONGEST_OPTIMIZED
 from pooling.interleaving.served import interleaved_lists, served_line, tops_by_query
+from pooling.options import add_file
 from pooling.ranking.ranking import order_run
 from pooling.storage.storing import disk_errors_named
 
@@ -22,9 +23,7 @@ class Command(InputCommand):
     help = "Mix the lists of two or more runs, so that clicks say which run users prefer."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "runs", metavar="RUN", type=Path, nargs="+", help="two or more; NAME=FILE names one"
-        )
+        add_file(parser, "runs", "two or more; NAME=FILE names one", metavar="RUN", nargs="+")
         parser.add_argument("--k", metavar="N", type=int, default=10, help="places of a list (10)")
         parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the lists (0)")
         parser.add_argument("--method", choices=METHODS, default="team-draft", help="default: team-draft")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from pooling.formats.writing import write_run, write_text
@@ -12,6 +11,7 @@ from pooling.interface.commands import InputCommand
 from pooling.interleaving.outcomes import clear_lines, served_run
 from pooling.interleaving.served import read_impressions, read_served
 from pooling.interleaving.verdicts import judge, verdict_text
+from pooling.options import add_file
 from pooling.storage.storing import disk_errors_named
 
 
@@ -19,16 +19,12 @@ class Command(InputCommand):
     help = "What the clicks on interleaved lists say, with numbers that may be looked at at any time."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("served", metavar="SERVED", type=Path, help="the lists, as interleave wrote them")
+        add_file(parser, "served", "the lists, as interleave wrote them", metavar="SERVED")
         about = "JSON lines: served, user, clicks (ids of documents, as text)"
-        parser.add_argument("clicks", metavar="CLICKS", type=Path, help=about)
+        add_file(parser, "clicks", about, metavar="CLICKS")
         parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the resampling (0)")
-        parser.add_argument(
-            "--clear-queries", metavar="FILE", type=Path, help="the queries that one run wins clearly, as TSV"
-        )
-        parser.add_argument(
-            "--run", metavar="FILE", type=Path, help="all documents that users were shown, as a run to pool"
-        )
+        add_file(parser, "--clear-queries", "the queries that one run wins clearly, as TSV")
+        add_file(parser, "--run", "all documents that users were shown, as a run to pool")
         parser.add_argument("--format", choices=("table", "json"), default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:

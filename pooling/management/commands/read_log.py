@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from pooling.formats.wording import counted
@@ -18,6 +17,7 @@ from pooling.logs.reading import (
     summary,
 )
 from pooling.logs.rows import checked_pattern
+from pooling.options import add_file
 from pooling.storage.storing import disk_errors_named
 
 
@@ -25,10 +25,8 @@ class Command(InputCommand):
     help = "Count the queries of a search log (User Behavior Insights, a table, or text by a pattern)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "logs", metavar="LOG", nargs="+", type=Path, help="files of one log, plain or .gz"
-        )
-        parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="QUERIES.tsv")
+        add_file(parser, "logs", "files of one log, plain or .gz", metavar="LOG", nargs="+")
+        add_file(parser, "--output", "QUERIES.tsv", required=True)
         parser.add_argument(
             "--minimum-clients",
             metavar="N",
@@ -39,9 +37,7 @@ class Command(InputCommand):
         parser.add_argument(
             "--days", metavar="DAYS", help="of a longer log: 2026-10-01/2026-10-31, both included, in UTC"
         )
-        parser.add_argument(
-            "--run", metavar="FILE", type=Path, help="the production system's lists, as a run"
-        )
+        add_file(parser, "--run", "the production system's lists, as a run")
         parser.add_argument(
             "--pattern",
             metavar="REGEX",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from labeling.facts.importing import import_facts, import_gold_supports, import_supports
 from labeling.facts.labels import fact_counts
 from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
+from pooling.options import add_file
 from pooling.people.membership import collection_named
 
 
@@ -18,8 +18,8 @@ class Command(InputCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
-        parser.add_argument("file", metavar="FILE", type=Path, help="facts in any format of the guide")
-        parser.add_argument("--supports", metavar="FILE", type=Path, help="supports of these facts as well")
+        add_file(parser, "file", "facts in any format of the guide")
+        add_file(parser, "--supports", "supports of these facts as well")
         parser.add_argument("--proposed", action="store_true", help="somebody is to confirm them first")
         parser.add_argument(
             "--of",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from labeling.judgment_imports.importing import IMPORT_KIND
 from labeling.judgment_imports.staging import ImportChoices
 from pooling.formats.judgments.registry import JUDGMENT_FORMATS
 from pooling.interface.commands import InputCommand
+from pooling.options import add_file
 from pooling.people.membership import collection_named
 from pooling.storage.imports import import_now, would_import
 
@@ -19,7 +19,7 @@ class Command(InputCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
-        parser.add_argument("file", metavar="FILE", type=Path, help="a file of judgments, also with .gz")
+        add_file(parser, "file", "a file of judgments, also with .gz")
         parser.add_argument(
             "--format", choices=list(JUDGMENT_FORMATS), default="soundings", help="its format"
         )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from pathlib import Path
 from typing import Any
 
 from labeling.prelabels.importing import PrelabelChoices, import_prelabels
 from labeling.progress.tables import queue_named
 from pooling.formats.judgments.prelabels import PRELABEL_FORMATS
 from pooling.interface.commands import InputCommand
+from pooling.options import add_file
 
 
 class Command(InputCommand):
@@ -18,7 +18,7 @@ class Command(InputCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
         parser.add_argument("queue", metavar="QUEUE", help="the queue's name")
-        parser.add_argument("file", metavar="FILE", type=Path, help="a file of pre-labels, also with .gz")
+        add_file(parser, "file", "a file of pre-labels, also with .gz")
         parser.add_argument("--format", choices=list(PRELABEL_FORMATS), default="soundings")
         parser.add_argument(
             "--model", default="", metavar="M", help="what to call it, if not as the file does"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from pooling.formats.wording import counted, plural
@@ -13,6 +12,7 @@ from pooling.interface.commands import InputCommand
 from pooling.interleaving.click_models import harvested, read_propensities
 from pooling.interleaving.click_scores import click_scores, score_lines
 from pooling.interleaving.impressions import read_impressions
+from pooling.options import add_file
 from pooling.storage.storing import disk_errors_named
 
 MODELS = ("pbm", "sdbn", "ctr")
@@ -22,20 +22,16 @@ class Command(InputCommand):
     help = "Score query-document pairs by the clicks of a log (User Behavior Insights)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "logs", metavar="LOG", nargs="+", type=Path, help="queries and events, plain or .gz"
-        )
+        add_file(parser, "logs", "queries and events, plain or .gz", metavar="LOG", nargs="+")
         parser.add_argument(
             "--model",
             choices=MODELS,
             default="pbm",
             help="position-based, simplified dynamic Bayesian network, or the rate of clicks (pbm)",
         )
-        parser.add_argument(
-            "--propensities", metavar="FILE", type=Path, help="a table with position and propensity, for pbm"
-        )
+        add_file(parser, "--propensities", "a table with position and propensity, for pbm")
         parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the resampling (0)")
-        parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="SCORES.tsv")
+        add_file(parser, "--output", "SCORES.tsv", required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:
         model, file = options["model"], options["propensities"]

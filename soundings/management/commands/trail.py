@@ -11,6 +11,7 @@ from django.core.management.base import CommandParser
 from pooling.formats.writing import write_pieces
 from pooling.interface.commands import InputCommand
 from pooling.models import AdminAction
+from pooling.options import add_file
 from pooling.people.chain import check_chain
 from pooling.storage.storing import disk_errors_named
 from soundings.trail.choosing import WHAT, TrailForm, chosen_lines
@@ -29,7 +30,7 @@ class Command(InputCommand):
         parser.add_argument(
             "--kept", default="", metavar="NUMBER:CHECKSUM", help="of an earlier check: was the end cut off?"
         )
-        parser.add_argument("--output", type=Path, metavar="FILE", help="write JSON lines, check nothing")
+        add_file(parser, "--output", "write JSON lines, check nothing")
         parser.add_argument("--who", metavar="NAME", help="did it, or had it done to them")
         parser.add_argument("--what", choices=[one.key for one in WHAT.choices if one.key])
         parser.add_argument("--collection", metavar="SLUG")
