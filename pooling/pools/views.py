@@ -31,6 +31,7 @@ from pooling.interface.problems import InputError, refusals
 from pooling.merging.choice import USUAL_AUDIT_SHARE, USUAL_STRATEGY, Choice, offered_choice
 from pooling.merging.preview import Tops
 from pooling.merging.stored_diagnosis import PoolDiagnostics
+from pooling.merging.summary import without_pair
 from pooling.models import Collection, Pool, PoolEntry, Query, Role, Run
 from pooling.options import chosen, option_rows, options_of
 from pooling.people.access import ADMIN, READERS, collection_for, pool_for
@@ -168,7 +169,8 @@ def _chosen(sizes: Integers, frames: Integers, choice: Choice) -> Figure:
         draws, beyond = map(round, expected_draws(sizes, frames, chosen, audits))
         note = f"about {draws:,} of them drawn at random"
         note += f", {beyond:,} from beyond the depth" if beyond else ""
-    return Figure("Chosen", f"{chosen.sum():,}", note)
+    notes = (note, without_pair(int(chosen.sum()), int((sizes > 0).sum())))
+    return Figure("Chosen", f"{chosen.sum():,}", ". ".join(filter(None, notes)))
 
 
 def _size(tops: Tops, depth: int, own: dict[int, int]) -> int:
@@ -248,6 +250,7 @@ def pool(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     without_text = pool.collection.documents.filter(Exists(entries), text__isnull=True)
     context = {"pool": pool, "without_text": without_text.count(), "collection": pool.collection}
     context |= {"later": Pool.objects.filter(extends=pool).first(), "new": pool.diagnostics.get("new")}
+    context["without_pair"] = without_pair(pool.chosen_count, pool.query_count)
     if pool.is_picked:
         return render(request, "pooling/pool_picked.html", {**context, "section": "pools"})
     diagnostics: PoolDiagnostics = pool.diagnostics
