@@ -53,6 +53,8 @@ class Command(InputCommand):
             if new
             else f"{pool.chosen_count:,}"
         )
+        if many := pool.chosen_of_earlier:
+            chosen += f" and {counted(many, 'pair')} of earlier versions"
         audit = (new or pool.diagnostics)["audit"]
         draws = f"{audit:,} of these {plural(audit, 'is', 'are')} drawn at random{_source(pool)}. "
         # Labels are of a later stage, so how many are left to judge is for a plan or a queue to say.
