@@ -155,10 +155,10 @@ def pool_figures(collection: Collection, runs: Sequence[Run], choice: Choice) ->
     figures = [Figure(title, f"{pairs:,}", f"{pairs / queries:,.1f} per query")]
     if deeper > choice.depth:
         figures.append(Figure(f"At depth {deeper:,}", f"{_size(tops, deeper, own):,}", "pairs"))
-    return [*figures, _chosen(sizes, frames, choice)]
+    return [*figures, *_chosen(sizes, frames, choice)]
 
 
-def _chosen(sizes: Integers, frames: Integers, choice: Choice) -> Figure:
+def _chosen(sizes: Integers, frames: Integers, choice: Choice) -> list[Figure]:
     """sizes, frames (Q,): the documents of each query's pool, and those that its audit draws from."""
     budget, share = choice.budget if isinstance(choice.budget, int) else None, choice.share
     chosen = whole_sizes(sizes, frames, share) if budget is None else spread_budget(frames, budget)
@@ -169,8 +169,10 @@ def _chosen(sizes: Integers, frames: Integers, choice: Choice) -> Figure:
         draws, beyond = map(round, expected_draws(sizes, frames, chosen, audits))
         note = f"about {draws:,} of them drawn at random"
         note += f", {beyond:,} from beyond the depth" if beyond else ""
-    notes = (note, without_pair(int(chosen.sum()), int((sizes > 0).sum())))
-    return Figure("Chosen", f"{chosen.sum():,}", ". ".join(filter(None, notes)))
+    figures = [Figure("Chosen", f"{chosen.sum():,}", note)]
+    if without := int(((sizes > 0) & (chosen == 0)).sum()):
+        figures.append(Figure("Queries without a pair", f"{without:,}", "no estimate is about them"))
+    return figures
 
 
 def _size(tops: Tops, depth: int, own: dict[int, int]) -> int:
