@@ -62,8 +62,8 @@ def expected_width(planned: Planned) -> ExpectedInterval:
         "sentence": "",
     }
     if left_without(planned):
-        least = counted(int((planned.sizes > 0).sum()), "pair")
-        sentence = f"With fewer than {least} recall over all queries cannot be estimated."
+        one_each = counted(int((planned.sizes > 0).sum()), "pair")
+        sentence = f"With fewer than {one_each} recall over all queries cannot be estimated."
     else:
         sentence = interval_sentence(result, undrawn, planned.bases)
     return {**result, "sentence": sentence}
