@@ -16,10 +16,11 @@ from pooling.interface.terminal import Writer, progress_bar, tracked
 from pooling.merging.choice import Choice
 from pooling.merging.merging import build_pool, first_rows
 from pooling.merging.streaming import MOST_ROWS, named_paths, pool_as_tsv, pool_in_parts, read_top
+from pooling.merging.summary import notes_on
 from pooling.options import add_file, add_option_arguments, options_of
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 from pooling.ranking.chunks import Chunks
-from pooling.ranking.shared_ids import COLLAPSE, Side, runs_apart, sentence_on, shared_fraction
+from pooling.ranking.shared_ids import COLLAPSE, Side, sentence_on, shared_fraction
 from pooling.texts.text_ranking import text_ranking
 
 HELP = "Merge the tops of runs into one list of pairs to judge."
@@ -90,7 +91,8 @@ def _tops(
         notes += [f"{path.name}: {note}" for note in run_notes]
         if sum(frame.height for frame in tops.values()) > MOST_ROWS:
             return None
-    _warn([*notes, *runs_apart({name: first_rows(top) for name, top in tops.items()})], errors)
+    queries = {name: first_rows(top) for name, top in tops.items()}
+    _warn([*notes, *notes_on(queries, choice.budget)], errors)
     return tops
 
 

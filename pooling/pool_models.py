@@ -94,6 +94,13 @@ class Pool(Kept):
         return self.strategy in self.PICKED
 
     @property
+    def chosen_of_earlier(self) -> int:
+        """Pairs that the version before had without choosing them, and this one chose."""
+        if self.extends is None or "new" not in self.diagnostics:
+            return 0
+        return int(self.chosen_count - self.extends.chosen_count - self.diagnostics["new"]["chosen"])
+
+    @property
     def deepest(self) -> int:
         return max(map(self.depth_of, [*self.depths, ""]))
 

@@ -17,9 +17,9 @@ from pooling.inputs.reading import named_runs, run_frame
 from pooling.interface.terminal import progress_bar, whole_installation
 from pooling.merging.choice import Choice
 from pooling.merging.merging import build_pool, first_rows
+from pooling.merging.summary import notes_on
 from pooling.options import options_of
 from pooling.ranking.ranking import order_run
-from pooling.ranking.shared_ids import runs_apart
 from pooling.strategies import STRATEGIES
 
 
@@ -42,8 +42,8 @@ def pool(
 
     A Polars frame, sorted by query and position: query_id, document_id, position, run_count, best_rank, rrf,
     in_audit, inclusion_probability (null where a pair is not to be judged), and runs and ranks, which say
-    where each pair was found. What the readers of files notice, and a run that has no query in common with
-    the others, is given as warnings.
+    where each pair was found. What the readers of files notice, a run that has no query in common with the
+    others, and a budget of fewer pairs than queries, is given as warnings.
     Raises ValueError (FormatError for files) for input that has no one meaning and for options out of range.
 
     >>> runs = {"bm25": {"q1": {"a": 2.0, "b": 1.0}}, "dense": {"q1": {"b": 0.9, "c": 0.8}}}
@@ -63,7 +63,8 @@ def pool(
         frame = run_frame(name, source, notes, with_rank=choice.ties == "rank")
         top = order_run(frame, ties=choice.ties, scores=choice.scores, depth=choice.reach_of(name))
         tops[name] = top.drop("position")
-    for note in [*notes, *runs_apart({name: first_rows(top) for name, top in tops.items()})]:
+    queries = {name: first_rows(top) for name, top in tops.items()}
+    for note in [*notes, *notes_on(queries, choice.budget)]:
         warnings.warn(note, stacklevel=2)
     return build_pool(tops, **asdict(choice))
 

@@ -96,15 +96,15 @@ def answered(
     if not pairs and basis is not None and basis.pool is not None:
         audited = audited_differences(basis, list(evaluation.runs), [k])
         pairs = compare_at(evaluation, [k], audited=audited, opened=opened, method=method)
+    if opened is None:
+        # What the evaluation holds spares reading every run a second time.
+        opened = unsettled_kept(evaluation, ranked[:2]) or unsettled(evaluation, ranked[:2], depth=k)
     if pairs:
         one = next(one for one in pairs if {one.first, one.second} == set(ranked[:2]))
     else:
-        if opened is None:
-            # What the evaluation holds spares reading every run a second time.
-            opened = unsettled_kept(evaluation, ranked[:2]) or unsettled(evaluation, ranked[:2], depth=k)
         one = _compared(evaluation, (ranked[0], ranked[1]), k, opened, method=method)
     count = len(pairs) or len(ranked) * (len(ranked) - 1) // 2
-    wanted = None if opened is None else _wanted(evaluation, opened, one, margin=request.margin)
+    wanted = _wanted(evaluation, opened, one, margin=request.margin)
     answer = answer_of(figures, [one], k, replace(rests_on, pairs=count, wanted=wanted))
     return None if answer is None else replace(answer, outside=_outside(evaluation, ranked[0], k, basis))
 

@@ -130,9 +130,9 @@ def _turned(one: Comparison, turning: float, behind: str, than: str = "") -> str
 
 def _what_labels_decide(one: Comparison) -> str:
     if one.p_value is None or one.p_value <= PROBABLY[0]:
-        return "More labels would decide it."
+        return "More labels may decide it."
     these = plural(one.queries, "this query", f"these {counted(one.queries, 'query')}")
-    return f"More labels would decide it for {these}, too few to tell of others."
+    return f"More labels may decide it for {these}, too few to tell of others."
 
 
 def _queries_open(one: Comparison, ahead: str, behind: str, margin: float) -> str:

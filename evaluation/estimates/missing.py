@@ -9,6 +9,7 @@ from statistics import NormalDist
 from typing import TypeAlias
 
 from evaluation.measures.intervals import LEVEL
+from evaluation.scoring.coverage import LOW_COVERAGE
 from evaluation.scoring.results import Evaluation, percent, share_in_words
 from pooling.heavy import np, npt, pd
 
@@ -105,7 +106,7 @@ def missing_floor(evaluation: Evaluation, depth: Depth | None = None) -> Floor:
 
     ValueError where nobody knows that depth.
     """
-    times = _hits(evaluation, depth).sum(axis=0)
+    times = _within(evaluation, _depths(evaluation, depth), evaluation.labels.relevant).sum(axis=0)
     once, twice = (int(np.count_nonzero(times == n)) for n in (1, 2))
     seen = int(np.count_nonzero(times >= 1))
     return chao2(seen, once, twice, len(evaluation.runs), confidence=evaluation.confidence)
@@ -124,7 +125,8 @@ def leave_one_out(
     `families` every run is its own) are removed, from the run and from the qrels. families: run -> name of
     its family, for instance its encoder; runs that are alike hide each other's loss. One row per run: run,
     family, unique (those documents), recall, without, drop, relative_drop (NaN where recall is 0), queries
-    (the mean is over those that keep a relevant document), lost (queries that keep none).
+    (the mean is over those that keep a relevant document), lost (queries that keep none), judged (share of
+    the run's first `depth` with a label: what only it found is not known among the others).
 
     Zobel, How reliable are the results of large-scale information retrieval experiments? (1998).
     """
@@ -132,12 +134,17 @@ def leave_one_out(
     _column(evaluation, at)
     names = list(evaluation.runs)
     family_of = {name: (families or {}).get(name, name) for name in names}
-    hits = _hits(evaluation, depth)
+    depths = _depths(evaluation, depth)
+    hits = _within(evaluation, depths, evaluation.labels.relevant)
+    labelled = _within(evaluation, depths, evaluation.labels.judged).sum(axis=1)
     rows = []
     for row, name in enumerate(names):
         family = np.array([family_of[other] == family_of[name] for other in names])
         alone = hits[family].any(axis=0) & ~hits[~family].any(axis=0)
-        rows.append({"run": name, "family": family_of[name], **_without(evaluation, row, at, alone)})
+        there = np.minimum(evaluation.runs[name].counted.counts.depth, depths[name]).sum()
+        judged = float(labelled[row] / there) if there else math.nan
+        without = _without(evaluation, row, at, alone)
+        rows.append({"run": name, "family": family_of[name], **without, "judged": judged})
     return pd.DataFrame(rows)
 
 
@@ -178,7 +185,15 @@ def new_retriever_line(table: pd.DataFrame, k: int) -> str:
         return "What a new retriever would lose is unknown: no run keeps a relevant document."
     mean, relative = float(drops["drop"].mean()), float(drops["relative_drop"].mean())
     worst = drops.sort_values("relative_drop", kind="stable").iloc[-1]
+    least = table.dropna(subset=["judged"]).sort_values("judged", kind="stable").iloc[0]
+    is_thin = least["judged"] < LOW_COVERAGE
+    unlabelled = (
+        f"of the documents that {least['run']} has down to the pool's depth, "
+        f"{percent(float(least['judged']))} have a label, and what only one run found may be among the others"
+    )
     if relative <= 0:
+        if is_thin:
+            return f"The labels do not tell what a new retriever would lose in Recall@{k}: {unlabelled}."
         # Queries that keep no relevant document leave the mean, which can raise it.
         return (
             f"A new retriever like these would not be under-scored in Recall@{k}, as far as these runs tell."
@@ -186,11 +201,11 @@ def new_retriever_line(table: pd.DataFrame, k: int) -> str:
     return (
         f"A new retriever like these would be under-scored by about {mean:.3f} Recall@{k} "
         f"({percent(relative)}); the most is {percent(float(worst['relative_drop']))}, for {worst['run']}."
+        f"{f' It can be far more: {unlabelled}.' if is_thin else ''}"
     )
 
 
-def _hits(evaluation: Evaluation, depth: Depth | None) -> npt.NDArray[np.bool_]:
-    """(runs, relevant pairs) whether each run has the pair in its first `depth`."""
+def _depths(evaluation: Evaluation, depth: Depth | None) -> Mapping[str, int]:
     if depth is None:
         depth = labelled_depth(evaluation)
         if not depth:
@@ -198,12 +213,18 @@ def _hits(evaluation: Evaluation, depth: Depth | None) -> npt.NDArray[np.bool_]:
                 "The labels do not tell how far down the runs were judged, since most of their first "
                 "documents have none; say the depth."
             )
-    rows = np.flatnonzero(evaluation.labels.relevant)
-    hits = []
+    return dict.fromkeys(evaluation.runs, depth) if isinstance(depth, int) else depth
+
+
+def _within(
+    evaluation: Evaluation, depths: Mapping[str, int], pairs: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
+    """(runs, those of the labelled `pairs`) whether each run has the pair in its first `depths`."""
+    rows, within = np.flatnonzero(pairs), []
     for name, run in evaluation.runs.items():
         position = run.counted.position[rows]
-        hits.append((position > 0) & (position <= (depth if isinstance(depth, int) else depth[name])))
-    return np.stack(hits)
+        within.append((position > 0) & (position <= depths[name]))
+    return np.stack(within)
 
 
 def _column(evaluation: Evaluation, k: int) -> int:

@@ -316,7 +316,8 @@ def _estimated_sentence(pool: PoolDesign, relevant: TotalEstimate) -> str:
     unseen = relevant["at_most_unseen"]
     if unseen is None:
         return f"{text}."
-    return f"{text}, and at most {unseen:,} were not ({share_in_words(relevant['confidence'])}, exact)."
+    sure = share_in_words(relevant["confidence"])
+    return f"{text}, and at most {unseen:,} were not ({sure}, exact, one-sided)."
 
 
 def _awaited_sentence(count: int) -> str:

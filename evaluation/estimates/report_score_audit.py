@@ -187,7 +187,7 @@ def _estimated_sentence(of: Pool, relevant: TotalEstimate) -> str:
     if not relevant["at_most_unseen"]:
         return f"{text}."
     sure = share_in_words(relevant["confidence"])
-    return f"{text}, and at most {relevant['at_most_unseen']:,} were not ({sure}, exact)."
+    return f"{text}, and at most {relevant['at_most_unseen']:,} were not ({sure}, exact, one-sided)."
 
 
 def _waiting_sentence(audit: ScoreAudit) -> str:

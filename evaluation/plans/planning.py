@@ -31,7 +31,7 @@ from evaluation.plans.results import (
     TeamRow,
 )
 from evaluation.plans.settings import PlanSettings
-from evaluation.plans.width import expected_width, is_undrawn, offered_pilot, scenarios
+from evaluation.plans.width import expected_width, is_undrawn, left_without, offered_pilot, scenarios
 from evaluation.plans.words import (
     WITHOUT_SCORES,
     headline_sentences,
@@ -69,7 +69,11 @@ def expected_headline(planned: Planned) -> ExpectedHeadline:
         "budgets": [_row(looked, planned, budget, reaches) for budget in _budgets(planned)],
         "sentences": [],
     }
-    return {**result, "sentences": headline_sentences(result, planned.settings.reach)}
+    gap = left_without(planned)
+    return {
+        **result,
+        "sentences": [gap] if gap else headline_sentences(result, planned.settings.reach),
+    }
 
 
 def _reaches(planned: Planned) -> list[int | None]:

@@ -19,7 +19,9 @@ from evaluation.plans.headline_width import GROWTH, GROWTHS, beyond_pool
 from evaluation.plans.results import ExpectedInterval, Pilot, RunInterval
 from evaluation.plans.words import interval_sentence, pilot_sentence
 from labeling.queues.workload import team_work
+from pooling.formats.wording import counted
 from pooling.heavy import NDArray, np
+from pooling.merging.summary import without_pair
 
 #: Pairs of a pilot, drawn at random.
 PILOT = 100
@@ -59,7 +61,12 @@ def expected_width(planned: Planned) -> ExpectedInterval:
         else float(np.nan_to_num(chance * planned.design.probability[query])[left].sum()),
         "sentence": "",
     }
-    return {**result, "sentence": interval_sentence(result, undrawn, planned.bases)}
+    if left_without(planned):
+        one_each = counted(int((planned.sizes > 0).sum()), "pair")
+        sentence = f"With fewer than {one_each} recall over all queries cannot be estimated."
+    else:
+        sentence = interval_sentence(result, undrawn, planned.bases)
+    return {**result, "sentence": sentence}
 
 
 def is_whole(planned: Planned) -> bool:
@@ -68,7 +75,14 @@ def is_whole(planned: Planned) -> bool:
 
 
 def is_undrawn(planned: Planned) -> bool:
-    return not is_whole(planned) and not planned.audits.any()
+    """No estimate covers all queries: nothing is drawn, or some get no pair."""
+    return not is_whole(planned) and (not planned.audits.any() or bool(left_without(planned)))
+
+
+def left_without(planned: Planned) -> str:
+    """A sentence on queries that the budget has no pair for, or ""."""
+    some = planned.sizes > 0
+    return without_pair(int((planned.chosen[some] > 0).sum()), int(some.sum()))
 
 
 def scenarios(planned: Planned) -> list[tuple[RelevanceCurve, float]]:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from evaluation.models import Report
 from evaluation.report_store.files import figure_of, run_names
+from evaluation.scoring.coverage import LOW_COVERAGE
 from evaluation.scoring.results import percent
 from pooling.formats.wording import counted, in_a_row, plural
 
-# Below this share of labelled documents a recall says more about the labels than about the run.
-LOW_COVERAGE = 0.8
 # Runs whose coverage differs by more than this were not measured alike: their raw order says nothing.
 UNEVEN_COVERAGE = 0.05
 

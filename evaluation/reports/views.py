@@ -368,7 +368,7 @@ def _figures(form: ReportForm) -> list[Figure]:
     labels = Figure(
         "Labels",
         f"{release.pair_count:,}",
-        f"{release.relevant_count:,} of {counted(release.query_count, 'query')} relevant",
+        f"{release.relevant_count:,} relevant, of {counted(release.query_count, 'query')}",
     )
     figures = [Figure("Runs", f"{len(runs):,}", f"each at {counted(len(cutoffs), 'value')} of K"), labels]
     deepest = max((pool.deepest for pool in pools_to_rest_on(form.collection)), default=None)

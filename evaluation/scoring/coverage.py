@@ -14,6 +14,9 @@ from pooling.heavy import np, npt, pl
 
 _PAIRS_AT_ONCE = 250_000
 
+# Below this share of labelled documents a recall says more about the labels than about the run.
+LOW_COVERAGE = 0.8
+
 
 @dataclass(frozen=True)
 class Unjudged:

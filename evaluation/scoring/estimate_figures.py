@@ -236,6 +236,7 @@ class LeftOutRun(TypedDict):
     relative_drop: float | None
     queries: int
     lost: int
+    judged: float | None
 
 
 class LeftOutAt(TypedDict):

@@ -62,6 +62,11 @@ def notes_on_strangers(name: str, source: RunSource, scored: ScoredRun, labels: 
     if (is_hit & labels.relevant).any():
         return []
     if not labels.relevant.any():
+        if (highest := int(labels.relevance.max(initial=0))) > 0:
+            return [
+                f"The highest label is {highest}, so none counts as relevant and recall is defined for no "
+                "query. Lower the least relevance that counts."
+            ]
         return ["No label says that a document is relevant, so recall is defined for no query."]
     relevant = counted(int(labels.relevant.sum()), "relevant document")
     judged = counted(int((is_hit & labels.judged).sum()), "document with a label", "documents with a label")

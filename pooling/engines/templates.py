@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
-# Up to the next pair of braces, so that no character is looked at more than twice. A possessive `*+` around these
-# finds nothing in early versions of Python 3.11, such as Debian 12's.
+# Up to the next pair of braces, so that no character is looked at more than twice. A possessive `*+` around
+# these finds nothing in early versions of Python 3.11, such as Debian 12's.
 _IN_PLACE = r"(?<!\{)\{\{(\{*(?:[^{}]|\{(?!\{)|\}(?!\}))*)\}\}"
 PLACE = re.compile(_IN_PLACE)
 # A JSON string, which is left alone also where it has no end, or a place outside of one.

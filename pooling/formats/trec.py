@@ -249,6 +249,8 @@ def foreign_beginning(layout: Layout, fields: list[str]) -> tuple[str, str] | No
         return "this looks like CSV", "Name the columns query_id, document_id and score or relevance."
     if len(fields) != layout.fields and any("\r" in field for field in fields):
         return "lines end with a carriage return only", "Save the file with LF or CRLF at the line ends."
+    if layout.kind == "qrels" and len(fields) == 6 and fields[3].isdigit() and not is_word(fields[4]):
+        return "this looks like a run", f"Write {layout.expected}; runs come after the labels."
     value = fields[layout.columns.index("value")] if len(fields) == layout.fields else ""
     if is_word(value) or fields[-1].lower() in HEADER_ENDS:
         return (

@@ -21,10 +21,10 @@ from pooling.formats.writing import delimitable, shortest_decimals
 from pooling.heavy import np, pl
 from pooling.merging.choice import Choice
 from pooling.merging.merging import build_pool
+from pooling.merging.summary import notes_on
 from pooling.ranking.chunks import Chunks, collapse_chunks, collapse_notes
 from pooling.ranking.ranking import order_run, query_starts
 from pooling.ranking.sample import spread_budget
-from pooling.ranking.shared_ids import runs_apart
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -174,7 +174,7 @@ def pool_in_parts(
     queries_of = {
         name: pl.Series(one.queries, dtype=pl.String) for name, one in zip(named, split, strict=True)
     }
-    notes += runs_apart(queries_of)
+    notes += notes_on(queries_of, choice.budget)
     if isinstance(choice.budget, int):
         sizes: dict[str, int] = {}
         for counted in engine(CountPart(folder, runs), parts):

@@ -11,6 +11,7 @@ from pooling.merging.diagnostics import overlap, size_by_depth, unique_finds
 from pooling.merging.families import dry_depth, families, lone_relevant
 from pooling.merging.merging import within_depth, without_reserve
 from pooling.merging.stored_diagnosis import Diagnosis, LabelFinds, Sizes, Thin
+from pooling.ranking.shared_ids import runs_apart
 
 #: Rank-biased overlap looks at the first ranks above all; below this one it has nothing left to say.
 FAMILY_DEPTH = 50
@@ -70,6 +71,26 @@ def thin_among(sizes: pl.DataFrame) -> Thin:
     below = ceil(THIN * float(sizes["len"].median() or 0))  # type: ignore[arg-type]
     thin = sizes.filter(pl.col("len") < below)
     return {"below": below, "count": thin.height, "queries": [list(row) for row in thin.head(LISTED).rows()]}
+
+
+def without_pair(chosen: int, queries: int) -> str:
+    """A sentence on the queries that a budget of fewer pairs leaves without one; "" where each has a pair."""
+    without = queries - chosen
+    if without <= 0:
+        return ""
+    return (
+        f"The budget has fewer pairs than there are queries: {without:,} of {counted(queries, 'query')} "
+        f"{plural(without, 'gets', 'get')} none, and no estimate is about {plural(without, 'it', 'them')}."
+    )
+
+
+def notes_on(queries: Mapping[str, pl.Series], budget: object) -> list[str]:
+    """Sentences on runs that have no query in common with the others, and on a budget too small for the
+    queries. queries: run -> its query ids, each once; budget: None, pairs in all, or of each query."""
+    notes = [*runs_apart(queries)]
+    if isinstance(budget, int):
+        notes.append(without_pair(budget, pl.concat(queries.values()).n_unique()))
+    return [note for note in notes if note]
 
 
 def diagnose_labels(pooled: pl.DataFrame, qrels: pl.DataFrame, runs: Sequence[str]) -> LabelFinds:

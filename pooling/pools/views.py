@@ -31,6 +31,7 @@ from pooling.interface.problems import InputError, refusals
 from pooling.merging.choice import USUAL_AUDIT_SHARE, USUAL_STRATEGY, Choice, offered_choice
 from pooling.merging.preview import Tops
 from pooling.merging.stored_diagnosis import PoolDiagnostics
+from pooling.merging.summary import without_pair
 from pooling.models import Collection, Pool, PoolEntry, Query, Role, Run
 from pooling.options import chosen, option_rows, options_of
 from pooling.people.access import ADMIN, READERS, collection_for, pool_for
@@ -154,10 +155,10 @@ def pool_figures(collection: Collection, runs: Sequence[Run], choice: Choice) ->
     figures = [Figure(title, f"{pairs:,}", f"{pairs / queries:,.1f} per query")]
     if deeper > choice.depth:
         figures.append(Figure(f"At depth {deeper:,}", f"{_size(tops, deeper, own):,}", "pairs"))
-    return [*figures, _chosen(sizes, frames, choice)]
+    return [*figures, *_chosen(sizes, frames, choice)]
 
 
-def _chosen(sizes: Integers, frames: Integers, choice: Choice) -> Figure:
+def _chosen(sizes: Integers, frames: Integers, choice: Choice) -> list[Figure]:
     """sizes, frames (Q,): the documents of each query's pool, and those that its audit draws from."""
     budget, share = choice.budget if isinstance(choice.budget, int) else None, choice.share
     chosen = whole_sizes(sizes, frames, share) if budget is None else spread_budget(frames, budget)
@@ -168,7 +169,10 @@ def _chosen(sizes: Integers, frames: Integers, choice: Choice) -> Figure:
         draws, beyond = map(round, expected_draws(sizes, frames, chosen, audits))
         note = f"about {draws:,} of them drawn at random"
         note += f", {beyond:,} from beyond the depth" if beyond else ""
-    return Figure("Chosen", f"{chosen.sum():,}", note)
+    figures = [Figure("Chosen", f"{chosen.sum():,}", note)]
+    if without := int(((sizes > 0) & (chosen == 0)).sum()):
+        figures.append(Figure("Queries without a pair", f"{without:,}", "no estimate is about them"))
+    return figures
 
 
 def _size(tops: Tops, depth: int, own: dict[int, int]) -> int:
@@ -248,6 +252,7 @@ def pool(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     without_text = pool.collection.documents.filter(Exists(entries), text__isnull=True)
     context = {"pool": pool, "without_text": without_text.count(), "collection": pool.collection}
     context |= {"later": Pool.objects.filter(extends=pool).first(), "new": pool.diagnostics.get("new")}
+    context["without_pair"] = without_pair(pool.chosen_count, pool.query_count)
     if pool.is_picked:
         return render(request, "pooling/pool_picked.html", {**context, "section": "pools"})
     diagnostics: PoolDiagnostics = pool.diagnostics

@@ -11,7 +11,7 @@ from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
 from pooling.merging.choice import USUAL_WORDS, Choice, usual_choice
-from pooling.merging.summary import as_text
+from pooling.merging.summary import as_text, without_pair
 from pooling.models import Collection, Pool
 from pooling.options import add_option_arguments, chosen, options_of
 from pooling.people.membership import collection_named
@@ -53,6 +53,8 @@ class Command(InputCommand):
             if new
             else f"{pool.chosen_count:,}"
         )
+        if many := pool.chosen_of_earlier:
+            chosen += f" and {counted(many, 'pair')} of earlier versions"
         audit = (new or pool.diagnostics)["audit"]
         draws = f"{audit:,} of these {plural(audit, 'is', 'are')} drawn at random{_source(pool)}. "
         # Labels are of a later stage, so how many are left to judge is for a plan or a queue to say.
@@ -61,6 +63,8 @@ class Command(InputCommand):
             f"{counted(pool.query_count, 'query')}, {chosen} chosen. "
             f"{draws if audit else ''}A queue leaves out those that have a label."
         )
+        if note := without_pair(pool.chosen_count, pool.query_count):
+            self.stderr.write(self.style.WARNING(note))
         if options["diagnostics"]:
             self.stderr.write(as_text(pool.diagnostics), ending="")
         for run, count in pool.diagnostics["left_out_queries"].items():

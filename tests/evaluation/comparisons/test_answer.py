@@ -94,7 +94,7 @@ def test_a_grade_is_told_in_a_sentence() -> None:
     behind = replace(opened(0.1), difference=-0.1, low=-0.15, high=-0.05)
     assert graded(behind).sentence == (
         "Cannot tell yet whether b is better than a: the order reverses if 10.0 % of the unjudged documents "
-        "in the first 10 that would help a are relevant. More labels would decide it."
+        "in the first 10 that would help a are relevant. More labels may decide it."
     )
 
 
@@ -178,9 +178,9 @@ def test_a_pool_that_nobody_judged_widens_the_bounds_and_changes_no_sentence() -
 @pytest.mark.parametrize(
     ("p_value", "queries", "end"),
     [
-        (0.10, 50, "More labels would decide it."),
-        (0.11, 50, "More labels would decide it for these 50 queries, too few to tell of others."),
-        (0.11, 1, "More labels would decide it for this query, too few to tell of others."),
+        (0.10, 50, "More labels may decide it."),
+        (0.11, 50, "More labels may decide it for these 50 queries, too few to tell of others."),
+        (0.11, 1, "More labels may decide it for this query, too few to tell of others."),
     ],
 )
 def test_what_labels_cannot_decide_because_queries_are_few_says_so(
@@ -229,7 +229,7 @@ def test_runs_that_are_level_have_no_order_that_labels_reverse() -> None:
     level = graded(opened(0.0, difference=0.0, low=-0.1, high=0.1, p_value=1.0))
     assert level.grade is Grade.LABELS
     assert level.sentence == (
-        "Cannot tell yet whether a is better than b: they are level by the labels so far. More labels would "
+        "Cannot tell yet whether a is better than b: they are level by the labels so far. More labels may "
         "decide it for these 50 queries, too few to tell of others."
     )
 

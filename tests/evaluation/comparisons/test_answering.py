@@ -69,13 +69,18 @@ def test_more_runs_than_are_randomised_have_a_rival(monkeypatch: pytest.MonkeyPa
 
 
 def test_labels_that_are_missing_are_asked_for_by_number() -> None:
-    found = answered(measured(queries=40, judged=0.2))
+    result = measured(queries=40, judged=0.5)
+    found = answered(result)
     assert found is not None
     assert found.rival is not None
     assert found.rival.grade is Grade.LABELS
     assert found.next is not None
     assert found.next.kind == "judge"
-    assert 0 < found.next.count <= (found.rival.unjudged or 0)
+    assert 0 < found.next.count < (found.rival.unjudged or 0)
+    # As many where every pair was compared.
+    every = answered(result, made=compare_at(result, [K]))
+    assert every is not None
+    assert every.next == found.next
 
 
 def test_what_of_the_best_run_no_pool_has_is_told() -> None:

@@ -201,8 +201,8 @@ def test_the_confidence_of_a_report_is_that_of_its_estimates_and_comparisons(
 
     assert (wide["relevant"]["confidence"], narrow["relevant"]["confidence"]) == (0.95, 0.5)
     assert narrow["relevant"]["at_most_unseen"] < wide["relevant"]["at_most_unseen"]
-    assert "(95 %, exact)" in wide["sentence"]
-    assert "(50 %, exact)" in narrow["sentence"]
+    assert "(95 %, exact, one-sided)" in wide["sentence"]
+    assert "(50 %, exact, one-sided)" in narrow["sentence"]
     sides = [found["runs"]["beta"]["recall@1"]["micro"] for found in (wide, narrow)]
     assert sides[1]["high"] - sides[1]["low"] < sides[0]["high"] - sides[0]["low"]
     (pair,), (bold_pair,) = (api(world, report, "?k=1").json()["comparisons"] for report in (usual, bold))

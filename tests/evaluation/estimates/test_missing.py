@@ -113,7 +113,20 @@ def test_the_loss_is_said_in_a_sentence() -> None:
     assert "33.3 %, for " in line
     assert "unknown" in new_retriever_line(table.iloc[:0], 2)
     raised = table.assign(drop=-0.01, relative_drop=-0.02)
-    assert "would not be under-scored" in new_retriever_line(raised, 2)
+    assert "would not be under-scored" in new_retriever_line(raised.assign(judged=0.8), 2)
+
+
+def test_of_labels_with_gaps_no_run_learns_that_nothing_would_be_lost() -> None:
+    # Of what two has in its first 2 places, x and n have no label: 2 of 4.
+    runs = RUNS | {"two": {"q1": ranked("a", "n"), "q2": ranked("a", "x")}}
+    table = leave_one_out(evaluate(QRELS, runs, 2), 2, depth=2)
+    assert table["judged"].tolist() == [1.0, 0.5]
+    gaps = "of the documents that two has down to the pool's depth, 50.0 % have a label, and what only one "
+
+    lost = new_retriever_line(table, 2)
+    assert f"for one. It can be far more: {gaps}" in lost
+    none = new_retriever_line(table.assign(drop=0.0, relative_drop=0.0), 2)
+    assert none.startswith(f"The labels do not tell what a new retriever would lose in Recall@2: {gaps}")
 
 
 def test_a_cutoff_that_was_not_evaluated_is_refused() -> None:

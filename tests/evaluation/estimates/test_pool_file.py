@@ -95,7 +95,7 @@ def test_the_audit_of_a_file_tells_what_recall_is_worth(
     assert [micro[name] for name in ("value", "low", "high")] == pytest.approx([4 / 7, 0.222, 0.8], abs=5e-4)
     text = printed(folder, capsys)
     assert "About 7 relevant documents in pool “pool.tsv”, of 2 queries (5 to 13)" in text
-    assert "at most 8 were not (95 %, exact)" in text
+    assert "at most 8 were not (95 %, exact, one-sided)" in text
     assert "0.571 [0.222, 0.800]" in text
 
 

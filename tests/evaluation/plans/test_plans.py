@@ -420,6 +420,29 @@ def test_a_plan_without_an_audit_says_what_its_headline_will_be(world: World) ->
     assert told[0]["width_low"] <= told[1]["width"] <= told[0]["width_high"]
 
 
+def test_no_width_is_planned_where_queries_get_no_pair(world: World, client: Client) -> None:
+    runs = world.import_runs()
+    gap = "The budget has fewer pairs than there are queries: 1 of 3 queries gets none"
+    of = {"depth": 2, "budget": 2, "audit_share": 0.5, "relevant_share": 0.4}
+    plan = planned(world, **of)
+    assert plan["headline"]["sentences"] == [f"{gap}, and no estimate is about it."]
+    assert plan["headline"]["width_high"] is plan["recall_interval"]["width_high"] is None
+    assert "With fewer than 3 pairs recall" in plan["recall_interval"]["sentence"]
+    # The form, the page of the pool and the command that builds it count them as well.
+    client.force_login(world.ada)
+    form = client.get(
+        "/collections/harbour/pools/new/",
+        {**of, "strategy": "rrf", "runs": [run.pk for run in runs]},
+        headers={"HX-Request": "true"},
+    )
+    assert "<dt>Queries without a pair</dt><dd>1 " in form.content.decode()
+    errors = io.StringIO()
+    options = ("--depth", "2", "--budget", "2")
+    call_command("build_pool", "harbour", "--name", "p", *options, stdout=io.StringIO(), stderr=errors)
+    assert gap in errors.getvalue()
+    assert gap in client.get(Pool.objects.get().get_absolute_url()).content.decode()
+
+
 def test_the_row_of_the_planned_budget_has_the_width_that_the_sentence_tells(world: World) -> None:
     world.import_runs()
     wide_runs(world)

@@ -100,6 +100,16 @@ def test_labels_of_which_none_is_relevant_are_told() -> None:
     )
 
 
+def test_labels_below_the_least_relevance_are_told_with_the_highest() -> None:
+    result = evaluate(
+        {"q": {"a": 1, "b": 2}}, {"x": {"q": ["a", "b"]}}, k=1, conventions=Conventions(min_relevance=3)
+    )
+    assert result.strangers == (
+        "The highest label is 2, so none counts as relevant and recall is defined for no query. Lower the least "
+        "relevance that counts.",
+    )
+
+
 def test_ranks_that_a_large_file_contradicts_are_told_of_its_first_lines(tmp_path: Path) -> None:
     (tmp_path / "x.run").write_text("q Q0 a 1 1.0 t\nq Q0 b 2 3.0 t\nq Q0 c 3 2.0 t\nz Q0 a 4 9.0 t\n")
     (note,) = notes_on_first_lines("x", tmp_path / "x.run", smallest=0)

@@ -188,6 +188,7 @@ def test_qrels_keep_negative_values_and_take_whole_decimals(tmp_path: Path) -> N
         (b"1 0 a yes\n1 0 b 1\n", 1, "looks like a header"),
         (b"1 0 b 1\n1 0 a yes\n", 2, "'yes' is not a number"),
         (b"1 0 b 1 0.3\n", 1, "5 fields instead of 4"),
+        (b"1 Q0 b 1 0.3 t\n", 1, "this looks like a run"),
         (b"1 0 b 99999999999\n", 1, "out of range"),
         (b"search 0 found label\n1 0 b 1\n", 1, "looks like a header"),
         (b"1 0 b 1\n2 0 b 1\n1 0 b 0\n", 3, "has relevance 0 here and 1 on line 1"),

@@ -106,6 +106,23 @@ def test_notes_on_a_run_go_to_standard_error(tmp_path: Path, capsys: pytest.Capt
     assert captured.out.startswith(HEADER)
 
 
+def test_queries_that_a_small_budget_leaves_without_a_pair_are_counted(
+    runs: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentence = (
+        "The budget has fewer pairs than there are queries: 1 of 2 queries gets none, and no estimate is "
+        "about it.\n"
+    )
+    with pytest.warns(UserWarning, match="1 of 2 queries gets none"):
+        soundings.pool(runs, depth=2, budget=1)
+    for most_rows in (command_line.MOST_ROWS, 1):  # then in parts
+        monkeypatch.setattr(command_line, "MOST_ROWS", most_rows)
+        call_command("pool", *runs, "--depth", "2", "--budget", "1")
+        assert capsys.readouterr().err == sentence
+        call_command("pool", *runs, "--depth", "2", "--budget", "2")
+        assert not capsys.readouterr().err
+
+
 def test_a_run_without_a_query_of_the_others_is_named(
     runs: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,9 +4,11 @@ end at the depth."""
 from __future__ import annotations
 
 import re
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -17,6 +19,7 @@ from pooling.pools.versions import extend_pool
 from pooling.runs.stored import import_run
 from tests.world import QUERIES, World, run_text
 
+PAIR = ("query_id", "document_id")
 NAMES = [f"e{number:02}" for number in range(30)]
 RANKINGS = {"first": NAMES[:20], "second": [*NAMES[1::-1], *NAMES[14:]], "third": NAMES[::-1]}
 REACHING: dict[str, Any] = {"depth": 4, "strategy": "learned", "audit_share": 0.5, "reach": 100, "seed": 3}
@@ -75,6 +78,26 @@ def test_the_additions_of_a_version_are_those_of_its_table(world: World, runs: l
 
     assert new["pairs"] == sum(row["version"] == "2" for row in rows)
     assert (second.diagnostics["audit"], new["audit"]) == (len(audited), audited.count("2"))
+
+
+def test_a_version_says_how_many_pairs_of_earlier_ones_it_chose(
+    world: World, runs: list[Run], client: Client
+) -> None:
+    first = build_pool(world.collection, name="reaching", runs=runs[:2], budget=12, **REACHING)
+    out = StringIO()
+    call_command(
+        "build_pool", "harbour", "--extend", first.name, "--depth", "8", "--budget", "40", stdout=out
+    )
+    second = Pool.objects.get(extends=first)
+    before = {tuple(row[name] for name in PAIR): row["inclusion_probability"] for row in rows_of(first)}
+    chosen = [tuple(row[name] for name in PAIR) for row in rows_of(second) if row["inclusion_probability"]]
+    earlier = sum(before.get(pair) == "" for pair in chosen)
+
+    assert earlier > 0
+    assert f" and {earlier} pairs of earlier versions chosen." in out.getvalue()
+    client.force_login(world.vera)
+    page = client.get(second.get_absolute_url()).content.decode()
+    assert f"chosen to be judged, and {earlier} pairs of earlier versions; existing" in page
 
 
 @pytest.mark.parametrize("budget", [None, 18, 36, 500])
