@@ -148,7 +148,9 @@ def test_what_a_new_retriever_would_lose_is_what_the_next_run_loses() -> None:
             for name in names
         }
         runs = {
-            name: {f"q{q}": {f"d{d}": -float(at) for at, d in enumerate(row[:k])} for q, row in enumerate(top)}
+            name: {
+                f"q{q}": {f"d{d}": -float(at) for at, d in enumerate(row[:k])} for q, row in enumerate(top)
+            }
             for name, top in tops.items()
         }
 
@@ -163,10 +165,12 @@ def test_what_a_new_retriever_would_lose_is_what_the_next_run_loses() -> None:
         drop = leave_one_out(labels, k)["drop"].mean()
         expected = drop * further_loss(labels, dict.fromkeys(old, k), {})[0]
         helped, without = (
-            evaluate(qrels(*judged), {"new": runs["new"]}, k, bootstrap_samples=1).runs["new"].values["recall"]
+            evaluate(qrels(*judged), {"new": runs["new"]}, k, bootstrap_samples=1)
+            .runs["new"]
+            .values["recall"]
             for judged in (names, old)
         )
-        return drop, expected, float(np.nanmean((helped - without)))
+        return drop, expected, float(np.nanmean(helped - without))
 
     alone, expected, true = np.array([loss() for _ in range(100)]).T
     off = expected - true
