@@ -313,7 +313,8 @@ def _next_step(one: Comparison, grade: Grade, wanted: int | None) -> NextStep | 
         count = wanted or one.open_pairs
         return NextStep("judge", count, judge_sentence(count, one.open_pairs, one.k or 0))
     if grade is Grade.QUERIES and one.deviation and one.difference:
-        needed = max(queries_needed(one.deviation, abs(one.difference)), FEWEST_QUERIES)
+        needed = queries_needed(one.deviation, abs(one.difference), measured=one.queries)
+        needed = max(needed, FEWEST_QUERIES)
         if one.queries < needed <= MOST_QUERIES:
             size = f"a difference of {abs(one.difference):.3f}"
             sentence = f"Add queries: {size} takes about {needed:,}; there are {one.queries:,}."

@@ -57,7 +57,8 @@ class Standing:
         each = self.ahead[counts] / self.relevant[counts]
         if len(each) < 2 or not each.mean():
             return None
-        needed = queries_needed(float(each.std(ddof=1)), abs(float(each.mean())))
+        spread, size = float(each.std(ddof=1)), abs(float(each.mean()))
+        needed = queries_needed(spread, size, measured=len(each))
         return needed if needed > len(each) else None
 
     def bounds(self) -> tuple[float, float] | None:

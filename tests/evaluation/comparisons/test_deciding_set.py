@@ -152,7 +152,7 @@ def test_queries_that_are_too_few_for_a_difference_are_counted() -> None:
     close = standing([(1, 0, 9, 0, 0, 0)] + [(0, 0, 10, 0, 0, 0)] * 9)
     apart = standing([(4, 0, 6, 0, 0, 0), (5, 0, 5, 0, 0, 0)] * 5)
 
-    assert close.queries_needed() == 79
+    assert close.queries_needed() == 99
     assert apart.queries_needed() is None
 
 
