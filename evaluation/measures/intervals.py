@@ -173,7 +173,7 @@ def _limits(
             mass[:, columns],
             worth[columns],
             resampling.level,
-            (least - anchor, most - anchor),
+            possible=(least - anchor, most - anchor),
         )
         low[columns] = np.minimum(low[columns], anchor + below)
         high[columns] = np.maximum(high[columns], anchor + above)
@@ -183,7 +183,7 @@ def _limits(
 
 
 def _reach_of_few(
-    distances: Floats, mass: Floats, worth: Floats | Integers, level: float, possible: tuple[float, float]
+    distances: Floats, mass: Floats, worth: Floats | Integers, level: float, *, possible: tuple[float, float]
 ) -> tuple[Floats, Floats]:
     """(M,) limits of the mean distance from a value that all but a few have: Clopper and Pearson's limit of
     the share of those that differ, times how far these do, one that differs as far as possible counted in.
