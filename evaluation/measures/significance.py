@@ -15,6 +15,8 @@ from pooling.ranking.bounds import holm
 # As for means: a resample has no less spread than a third of that of the queries.
 _LEAST_SPREAD = 1 / 3
 _EQUAL_RATIOS = 1e-14
+# A spread of fewer queries is taken as one of so many: Student's quantiles of these have no use.
+FEWEST_MEASURED = 5
 
 
 class RatioDifferences(NamedTuple):
@@ -254,7 +256,7 @@ def queries_needed(
     if measured is None:
         reach = NormalDist().inv_cdf(1 - level / 2) + NormalDist().inv_cdf(power)
     else:
-        freedom = max(measured - 1, 1)
+        freedom = max(measured, FEWEST_MEASURED) - 1
         reach = float(special.stdtrit(freedom, 1 - level / 2) + special.stdtrit(freedom, power))
     return max(2, math.ceil((reach * deviation / difference) ** 2))
 
