@@ -134,16 +134,8 @@ def _outside(evaluation: Evaluation, run: str, k: int, basis: Basis | None) -> O
     documents = int(result.scored[beyond["query"].to_numpy()].sum())
     if not documents or (design is not None and design.frame is not None and design.frame.get("whole")):
         return None
-    counts = result.counted.counts
-    hits, judged, retrieved = (
-        int(numbers[result.scored, column].sum())
-        for numbers in (counts.hits, counts.judged, counts.retrieved)
-    )
-    share, relevant = documents / retrieved, documents * hits / judged if judged else None
-    if is_deep or (design is not None and design.has_audit):
-        relevant = None
-    sentence = outside_sentence(run, k, (documents, share, relevant), at_most=is_deep)
-    return Outside(documents, share, relevant, sentence)
+    share = documents / int(result.counted.counts.retrieved[result.scored, column].sum())
+    return Outside(documents, share, None, outside_sentence(run, k, documents, share, at_most=is_deep))
 
 
 def _within_reach(opened: Unsettled, run: str, design: PoolDesign) -> pl.DataFrame:

@@ -120,7 +120,7 @@ class Decision:
             )
         left = f"{counted(self.left, 'unjudged document')} that only one of the two has"
         if not self.is_enough:
-            beginning = f"Open, and not even all labels of the {left} can be expected to decide it."
+            beginning = f"Open: it may take all labels of the {left}, and may stay open then."
             return f"{beginning}{self._of_queries()}"
         beginning = f"Open: {counted(self.count, 'label')} can be expected to decide it, of {left}."
         return f"{beginning}{self._of_queries()}"

@@ -222,7 +222,8 @@ class Comparison:
         why = many if excludes_zero(self.estimated) else "includes 0"
         wanted = ""
         if self.more_labels is not None:
-            wanted = f" About {counted(self.more_labels, 'more audit label')} would decide it if it stays."
+            labels = counted(self.more_labels, "more audit label")
+            wanted = f" It takes about {labels} to decide it, even if it stays."
         return (
             f"Not ranked: the audit’s estimate of {self.first} − {self.second} in micro "
             f"{titled(self.measure, self.k)}, {self._audited()}{self._audited_p(', ')}, "

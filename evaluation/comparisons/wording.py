@@ -42,21 +42,13 @@ def difference_in_words(answer: Answer, rival: Rival) -> str:
     return f"{words} over {rival.run}{of}{p_value}{pairs}"
 
 
-def outside_sentence(
-    run: str, k: int, pairs: tuple[int, float, float | None], *, at_most: bool = False
-) -> str:
+def outside_sentence(run: str, k: int, documents: int, share: float, *, at_most: bool = False) -> str:
     """A run's first K outside the pool, in words; at_most: the pool does not tell all it was drawn from."""
-    documents, share, relevant = pairs
     verb, them = ("is", "it") if documents == 1 else ("are", "them")
     there = f"{counted(documents, 'document')} in the {first_places(k)} of {run} ({percent(share)})"
     if at_most:
         return f"Up to {there} may be in no pool and in nothing that its audit was drawn from."
-    beginning = f"{there} {verb} in no pool, so nobody could judge {them}"
-    expected = round(relevant or 0)
-    if not expected:
-        return f"{beginning}."
-    verb = "is" if expected == 1 else "are"
-    return f"{beginning}; at the rate of the judged ones, about {expected:,} {verb} relevant."
+    return f"{there} {verb} in no pool, so nobody could judge {them}."
 
 
 def recall_in_words(answer: Answer) -> str:

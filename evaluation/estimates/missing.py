@@ -14,6 +14,9 @@ from evaluation.scoring.results import Evaluation, percent, share_in_words
 from pooling.heavy import np, npt, pd
 
 LEAST_DOUBLETONS = 5
+# Of what one more run would lose: two runs tell too little of a third, and what has no label is mostly what a
+# single run found.
+FEWEST_FAMILIES, LEAST_LABELLED = 3, 0.95
 
 
 @dataclass(frozen=True)
@@ -178,30 +181,56 @@ def _without(evaluation: Evaluation, row: int, k: int, alone: npt.NDArray[np.boo
     }
 
 
-def new_retriever_line(table: pd.DataFrame, k: int) -> str:
-    """The table of `leave_one_out` as the sentence a reader needs."""
+def further_loss(
+    evaluation: Evaluation, depths: Mapping[str, int], families: Mapping[str, str]
+) -> tuple[float, str]:
+    """(share, why): what one more run would lose, as a share of the mean loss of `leave_one_out`, or why that
+    cannot be told.
+
+    One more run meets the finds of one run more. Of M families, whose relevant documents f1 are found by
+    exactly one and f2 by exactly two, the M-th found f1/M alone; the next is expected to find
+    (M - 1) f1 / ((M - 1) f1 + 2 f2) of that.
+
+    Chao and Jost, Coverage-based rarefaction and extrapolation (2012).
+    """
+    of_family = np.array([families.get(name, name) for name in evaluation.runs])
+    names = np.unique(of_family)
+    if len(names) < FEWEST_FAMILIES:
+        return 0.0, f"it takes {FEWEST_FAMILIES} runs that differ to tell"
+    judged, places = 0, 0
+    for name, run in evaluation.runs.items():
+        position = run.counted.position[evaluation.labels.judged]
+        judged += int(np.count_nonzero((position > 0) & (position <= depths[name])))
+        places += int(np.minimum(run.counted.counts.depth, depths[name]).sum())
+    if judged < LEAST_LABELLED * places:
+        return 0.0, f"{percent(1 - judged / places)} of the places that were to be judged have no label"
+    hits = _hits(evaluation, depths)
+    times = np.stack([hits[of_family == name].any(axis=0) for name in names]).sum(axis=0)
+    once, twice = (int(np.count_nonzero(times == n)) for n in (1, 2))
+    alone = (len(names) - 1) * once
+    return alone / max(alone + 2 * twice, 1), ""
+
+
+def new_retriever_line(table: pd.DataFrame, k: int, share: float, why: str = "") -> str:
+    """The table of `leave_one_out`, and what `further_loss` makes of it, as the sentence a reader needs."""
     drops = table.dropna(subset=["drop", "relative_drop"])
     if not len(drops):
-        return "What a new retriever would lose is unknown: no run keeps a relevant document."
-    mean, relative = float(drops["drop"].mean()), float(drops["relative_drop"].mean())
-    worst = drops.sort_values("relative_drop", kind="stable").iloc[-1]
-    least = table.dropna(subset=["judged"]).sort_values("judged", kind="stable").iloc[0]
-    is_thin = least["judged"] < LOW_COVERAGE
-    unlabelled = (
-        f"of the documents that {least['run']} has down to the pool's depth, "
-        f"{percent(float(least['judged']))} have a label, and what only one run found may be among the others"
-    )
+        why = why or "no run keeps a relevant document"
+    least = table.dropna(subset=["judged"]).sort_values("judged", kind="stable").head(1)
+    for run, judged in zip(least["run"], least["judged"], strict=True):
+        if judged < LOW_COVERAGE:
+            why = why or f"of what {run} has down to the pool's depth, {percent(float(judged))} has a label"
+    if why:
+        return f"What a new retriever would lose is unknown: {why}."
+    mean, relative = (share * float(drops[one].mean()) for one in ("drop", "relative_drop"))
     if relative <= 0:
-        if is_thin:
-            return f"The labels do not tell what a new retriever would lose in Recall@{k}: {unlabelled}."
         # Queries that keep no relevant document leave the mean, which can raise it.
         return (
             f"A new retriever like these would not be under-scored in Recall@{k}, as far as these runs tell."
         )
     return (
-        f"A new retriever like these would be under-scored by about {mean:.3f} Recall@{k} "
-        f"({percent(relative)}); the most is {percent(float(worst['relative_drop']))}, for {worst['run']}."
-        f"{f' It can be far more: {unlabelled}.' if is_thin else ''}"
+        f"On these labels a new retriever like these would get about {mean:.3f} less Recall@{k} "
+        f"({percent(relative)}), on average, than had it helped to find them."
     )
 
 

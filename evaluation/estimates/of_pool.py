@@ -16,7 +16,13 @@ from evaluation.estimates.from_audit import (
     relevant_estimate,
 )
 from evaluation.estimates.intervals import DesignOf
-from evaluation.estimates.missing import labelled_depth, leave_one_out, missing_floor, new_retriever_line
+from evaluation.estimates.missing import (
+    further_loss,
+    labelled_depth,
+    leave_one_out,
+    missing_floor,
+    new_retriever_line,
+)
 from evaluation.estimates.sample import AuditSample
 from evaluation.scoring.estimate_figures import (
     AuditProposal,
@@ -336,6 +342,7 @@ def leave_out(evaluation: Evaluation, depths: Mapping[str, int] | None) -> Leave
     families = _families(evaluation, max(depths.values()))
     alike = {name: group[0] for group in families for name in group}
     grouped = any(len(group) > 1 for group in families)
+    further = further_loss(evaluation, depths, alike)
     by_cutoff: dict[str, LeftOutAt] = {}
     for k in (int(k) for k in evaluation.cutoffs):
         table = leave_one_out(evaluation, k, depth=depths)
@@ -344,7 +351,7 @@ def leave_out(evaluation: Evaluation, depths: Mapping[str, int] | None) -> Leave
         by_cutoff[str(k)] = {
             "runs": _rows(table),
             "families": None if by_family is None else _rows(by_family),
-            "sentence": new_retriever_line(rows, k),
+            "sentence": new_retriever_line(rows, k, *further),
         }
     alike_runs = [group for group in families if len(group) > 1]
     return {"depth": max(depths.values()), "families": alike_runs, "at": by_cutoff}

@@ -8,7 +8,7 @@ from itertools import cycle
 from typing import NamedTuple, TypedDict
 
 from evaluation.measures.student import student_limit
-from pooling.heavy import Floats, Integers, np, npt
+from pooling.heavy import Floats, Integers, np, npt, special
 from pooling.ranking.bounds import FEWEST_FOR_INTERVAL
 
 BOOTSTRAP_SAMPLES = 10_000
@@ -18,6 +18,8 @@ FEWEST_QUERIES = FEWEST_FOR_INTERVAL
 # A resample has no less spread than a third of that of the queries: of the few different values that queries
 # with rare differences have it can draw equal ones alone, and its t has no limit then.
 _LEAST_SPREAD = 1 / 3
+# Where fewer than this many queries differ from the rest, which are alike, others may differ otherwise.
+FEW_UNLIKE = 3
 # Values whose spread is less than the last digits of a sum are equal.
 _EQUAL = 1e-14
 _NUMBERS_AT_ONCE = 2_000_000
@@ -59,7 +61,7 @@ def interval_method(query_count: int, *, of_draw: bool = False) -> str:
     """How the interval of a mean over this many queries is made, in words; of_draw: as `hajek` makes it."""
     if query_count < FEWEST_QUERIES:
         return f"not shown for fewer than {FEWEST_QUERIES} queries"
-    alike = "Clopper and Pearson’s where every query has 0 or every one 1"
+    alike = "Clopper and Pearson’s where all queries but two at most have 0, or 1"
     if of_draw:
         alike = "with Clopper and Pearson’s for strata in which every query has 0 or every one 1"
         return f"Student’s t, with the variance of the draw ({alike})"
@@ -83,7 +85,8 @@ def mean_intervals(
     values: (Q, M), one row per query, NaN where a query does not count in a column. Returns two (M,) arrays,
     low and high, NaN where fewer than `FEWEST_QUERIES` count. Where all values are equal, both are their
     mean, but for 0 and 1: many queries have these, and a share up to 1 - (α/2)^(1/n) of others may differ
-    from n that have (Clopper and Pearson, 1934). Every column sees the same resamples of the queries, so
+    from n that have (Clopper and Pearson, 1934); likewise where one or two differ, by their distance and one
+    that is as large as it can be. Every column sees the same resamples of the queries, so
     runs and measures can be compared. Above 10,000 queries nothing is drawn: the normal limit of the same,
     mean ± z · sqrt(Σ(x - mean)² / n²), differs from it by less than the drawing does. Values within [0, 1]
     give intervals within [0, 1].
@@ -161,12 +164,40 @@ def _limits(
         np.where(bounded, np.maximum(low, least), low),
         np.where(bounded, np.minimum(high, most), high),
     )
-    unlike = share_unlike(worth, resampling.level)
-    unlike = np.where(bounded & (low == high) & (low == np.rint(low)), unlike, 0.0)
-    low, high = low - unlike * (low - least), high + unlike * (most - high)
+    mass = counted.astype(np.float64) if weights is None else mass
+    for anchor in np.arange(least, most + 1):
+        differ = counted & (values != anchor)
+        columns = np.flatnonzero(bounded & (n > 0) & (np.count_nonzero(differ, axis=0) < FEW_UNLIKE))
+        below, above = _reach_of_few(
+            np.where(counted, values - anchor, 0.0)[:, columns],
+            mass[:, columns],
+            worth[columns],
+            resampling.level,
+            possible=(least - anchor, most - anchor),
+        )
+        low[columns] = np.minimum(low[columns], anchor + below)
+        high[columns] = np.maximum(high[columns], anchor + above)
     few = n < FEWEST_QUERIES
     low[few] = high[few] = np.nan
     return low, high
+
+
+def _reach_of_few(
+    distances: Floats, mass: Floats, worth: Floats | Integers, level: float, *, possible: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """(M,) limits of the mean distance from a value that all but a few have: Clopper and Pearson's limit of
+    the share of those that differ, times how far these do, one that differs as far as possible counted in.
+
+    distances, mass: (Q, M), mass 0 where a query does not count. worth: (M,) queries of equal weight.
+    """
+    each = mass * (worth / mass.sum(axis=0))
+    unlike = (each * (distances != 0)).sum(axis=0)
+    share = special.betaincinv(unlike + 1, np.maximum(worth - unlike, 1e-9), (1 + level) / 2)
+    below, above = (
+        share * ((each * side(distances, 0.0)).sum(axis=0) + furthest) / (unlike + 1)
+        for side, furthest in zip((np.minimum, np.maximum), possible, strict=True)
+    )
+    return below, above
 
 
 def _of_equal_weight(values: Floats, mass: Floats, worth: Floats, level: float) -> tuple[Floats, Floats]:

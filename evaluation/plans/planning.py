@@ -46,7 +46,7 @@ from pooling.heavy import NDArray, np, pl
 from pooling.merging.choice import usual_reach
 from pooling.merging.summary import binned, thin_among
 from pooling.models import Collection
-from pooling.ranking.bounds import Remainder, most_missing, most_missing_in_all
+from pooling.ranking.bounds import FEWEST_FOR_INTERVAL, Remainder, most_missing, most_missing_in_all
 from pooling.ranking.sample import audit_size
 from pooling.ranking.selection import spread
 
@@ -364,14 +364,18 @@ def _power(planned: Planned) -> Power:
     """Number of queries to tell two systems apart by 0.05: by the spread of the labels, else a range."""
     deviation, queries = _deviation(planned)
     there = int((planned.sizes > 0).sum())
-    spread = DEVIATIONS if deviation is None else (deviation, deviation)
+    spread, measured = DEVIATIONS, None
+    if deviation is not None:
+        spread, measured = (deviation, deviation), queries
     result: Power = {
         "difference": DIFFERENCE,
         "power": 0.8,
         "k": planned.settings.cutoff,
         "deviation": deviation,
         "labelled_queries": queries,
-        "queries_needed": [queries_needed(one, DIFFERENCE) for one in spread],
+        "queries_needed": [
+            max(queries_needed(one, DIFFERENCE, measured=measured), FEWEST_FOR_INTERVAL) for one in spread
+        ],
         "queries": there,
         "sentence": "",
     }

@@ -217,12 +217,12 @@ def test_the_next_step_is_labels_or_queries() -> None:
     assert labels.next is not None
     assert (labels.next.kind, labels.next.count) == ("judge", 94)
 
-    # ((1.960 + 0.842) × 0.2 / 0.04)² = 196.2
+    # By Student's quantiles of 49: ((2.010 + 0.849) × 0.2 / 0.04)² = 204.3
     small = replace(SURE, difference=0.04, low=-0.02, high=0.1, p_value=0.2, bounds=(0.04, 0.04))
     queries = answer_of(figures(a=0.54, b=0.5), [small], k=10, basis=AnswerBasis(9))
     assert queries is not None
     assert queries.next is not None
-    assert (queries.next.kind, queries.next.count) == ("queries", 197)
+    assert (queries.next.kind, queries.next.count) == ("queries", 205)
 
 
 def test_runs_that_are_level_have_no_order_that_labels_reverse() -> None:

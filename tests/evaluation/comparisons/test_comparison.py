@@ -139,8 +139,8 @@ def test_an_estimate_that_holds_0_is_told_with_its_own_p_value() -> None:
     assert found.leader is None
     assert found.verdict() == (
         "Not ranked: the audit’s estimate of a − b in micro Recall@2, +0.100 [−0.100, +0.300], p = 0.4 by "
-        "Holm, includes 0. About 1,200 more audit labels would decide it if it stays. Judging the 10 "
-        "unjudged that only one of the two has would help most."
+        "Holm, includes 0. It takes about 1,200 more audit labels to decide it, even if it stays. "
+        "Judging the 10 unjudged that only one of the two has would help most."
     )
 
 

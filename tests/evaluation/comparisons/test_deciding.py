@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from benchmarks.deciding_labels import labels_until_decided
 from evaluation.comparisons.deciding import Standing, deciding_set
 from evaluation.comparisons.deciding_queue import decision, open_deciding_queue
 from labeling.models import Queue
@@ -53,6 +54,38 @@ def test_a_set_ends_where_the_bound_is_expected_to_exclude_zero() -> None:
     assert decided.decided == 1
     assert deciding_set(decided, 0.5).is_empty()
     assert standing([], [], []).bounds() is None
+
+
+def compared_runs(seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Pairs of the first ten of two made-up runs, as `standing` of the benchmark wants them, and their first
+    five, which are judged."""
+    random = np.random.default_rng(seed)
+    relevant = random.random((40, 80)).argsort(axis=1) < random.integers(5, 30, (40, 1))
+    alike = random.normal(size=relevant.shape)
+    scores = [
+        quality * relevant + 0.7 * alike + 0.7 * random.normal(size=relevant.shape) for quality in (1.2, 2.2)
+    ]
+    mine, other = ((-score).argsort(axis=1).argsort(axis=1).ravel() + 1 for score in scores)
+    query, document = np.indices(relevant.shape).reshape(2, -1)
+    table = pl.DataFrame(
+        {
+            "query_id": query.astype(str),
+            "document_id": document.astype(str),
+            "mine": mine <= 10,
+            "other": other <= 10,
+            "rank": np.minimum(mine, other),
+            "is_relevant": relevant.ravel(),
+        }
+    )
+    pairs = table.filter(pl.col("rank") <= 10).with_columns(both=pl.col("mine").cast(int) + pl.col("other"))
+    return pairs, pairs.filter(pl.col("rank") <= 5).select("query_id", "document_id")
+
+
+@pytest.mark.slow
+def test_the_labels_that_are_expected_to_decide_mostly_do() -> None:
+    outcomes = [labels_until_decided(*compared_runs(seed), at_once=10_000) for seed in range(100)]
+
+    assert np.mean([sign != 0 and rounds == 1 for _, rounds, sign in outcomes]) > 0.75
 
 
 @pytest.mark.database

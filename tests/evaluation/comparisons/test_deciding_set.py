@@ -122,11 +122,11 @@ def test_labels_against_the_worst_case_on_the_whole_set_decide(
 @pytest.mark.parametrize(
     ("hits", "judged", "own_hits", "own_judged", "share"),
     [
-        (0, 0, 0, 0, 1 / 2),  # nothing is known
-        (30, 98, 0, 0, 31 / 100),  # what both runs' first K had
-        (30, 98, 5, 10, (5 + 3.1) / 20),  # ten labels of such documents weigh as much as all of that
-        (30, 98, 0, 90, 3.1 / 100),  # and ninety nine times as much
-        (0, 1_000, 90, 90, (90 + 10 / 1_002) / 100),
+        (0, 0, 0, 0, 1 / 4),  # nothing is known
+        (30, 98, 0, 0, 31 / 200),  # half of what both runs' first K had
+        (30, 98, 5, 10, (5 + 1.55) / 20),  # ten labels of such documents weigh as much as all of that
+        (30, 98, 0, 90, 1.55 / 100),  # and ninety nine times as much
+        (0, 1_000, 90, 90, (90 + 5 / 1_002) / 100),
     ],
 )
 def test_the_expected_share_goes_over_to_what_such_documents_turned_out_to_be(
@@ -152,7 +152,7 @@ def test_queries_that_are_too_few_for_a_difference_are_counted() -> None:
     close = standing([(1, 0, 9, 0, 0, 0)] + [(0, 0, 10, 0, 0, 0)] * 9)
     apart = standing([(4, 0, 6, 0, 0, 0), (5, 0, 5, 0, 0, 0)] * 5)
 
-    assert close.queries_needed() == 79
+    assert close.queries_needed() == 99
     assert apart.queries_needed() is None
 
 

@@ -146,7 +146,7 @@ def test_runs_judged_more_than_five_points_apart_come_with_a_warning(judged: Any
         ({"estimated": (-0.1, 0.2), "estimate": 0.1, "estimate_p_value": 0.00004}, "p < 0.0001 by Holm"),
         (
             {"estimated": (-0.1, 0.2), "estimate": 0.1, "more_labels": 98_765},
-            "About 98,765 more audit labels",
+            "about 98,765 more audit labels",
         ),
     ],
 )
@@ -155,9 +155,9 @@ def test_the_words_of_what_is_known(changed: dict[str, Any], said: str) -> None:
 
 
 def test_the_power_is_told_for_the_spread_of_this_pair() -> None:
-    # ((1.959964 + .841621) · .2 / .05)² = 125.6, and for a tenth a quarter of it.
-    assert KNOWN.power() == "80 % power for a difference of 0.05 needs about 126 queries; there are 20."
-    assert "0.1 needs about 32 queries" in KNOWN.power(0.1)
+    # By Student's quantiles of 19: ((2.093024 + .860951) · .2 / .05)² = 139.6, and for a tenth a quarter.
+    assert KNOWN.power() == "80 % power for a difference of 0.05 needs about 140 queries; there are 20."
+    assert "0.1 needs about 35 queries" in KNOWN.power(0.1)
     assert replace(KNOWN, deviation=None).power().startswith("Fewer than two queries")
     same = "The difference is the same in all 20 queries, so the power is unknown."
     assert replace(KNOWN, deviation=0.0).power() == same

@@ -2,12 +2,13 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import evaluate, leave_one_out, missing_floor
-from evaluation.estimates.missing import chao2, new_retriever_line
+from evaluation.estimates.missing import chao2, further_loss, new_retriever_line
 from tests.evaluation.comparisons.test_comparison import ranked
 
 
@@ -107,26 +108,83 @@ def test_only_what_the_pool_reaches_was_found() -> None:
 def test_the_loss_is_said_in_a_sentence() -> None:
     table = leave_one_out(evaluate(QRELS, RUNS, 2), 2)
 
-    line = new_retriever_line(table, 2)
+    line = new_retriever_line(table, 2, 0.5)
 
-    assert line.startswith("A new retriever like these would be under-scored by about")
-    assert "33.3 %, for " in line
-    assert "unknown" in new_retriever_line(table.iloc[:0], 2)
+    # They lose 1/6 of 1/2 and 1/12 of 1/4: a third each.
+    assert "would get about 0.062 less Recall@2 (16.7 %), on average, than had it helped" in line
+    assert "unknown: no run keeps" in new_retriever_line(table.iloc[:0], 2, 0.5)
+    assert "unknown: few." in new_retriever_line(table, 2, 0.0, "few")
     raised = table.assign(drop=-0.01, relative_drop=-0.02)
-    assert "would not be under-scored" in new_retriever_line(raised.assign(judged=0.8), 2)
+    assert "would not be under-scored" in new_retriever_line(raised.assign(judged=0.8), 2, 0.5)
 
 
-def test_of_labels_with_gaps_no_run_learns_that_nothing_would_be_lost() -> None:
+def test_of_a_run_with_gaps_nobody_learns_what_would_be_lost() -> None:
     # Of what two has in its first 2 places, x and n have no label: 2 of 4.
     runs = RUNS | {"two": {"q1": ranked("a", "n"), "q2": ranked("a", "x")}}
     table = leave_one_out(evaluate(QRELS, runs, 2), 2, depth=2)
     assert table["judged"].tolist() == [1.0, 0.5]
-    gaps = "of the documents that two has down to the pool's depth, 50.0 % have a label, and what only one "
+    line = new_retriever_line(table, 2, 0.5)
+    assert line.endswith("is unknown: of what two has down to the pool's depth, 50.0 % has a label.")
 
-    lost = new_retriever_line(table, 2)
-    assert f"for one. It can be far more: {gaps}" in lost
-    none = new_retriever_line(table.assign(drop=0.0, relative_drop=0.0), 2)
-    assert none.startswith(f"The labels do not tell what a new retriever would lose in Recall@2: {gaps}")
+
+def test_one_more_run_loses_less_than_those_that_the_others_searched_without() -> None:
+    qrels = {"q": dict.fromkeys("abcde", 1) | {"x": 0}}
+    runs = {
+        "one": {"q": ranked("a", "b", "c")},
+        "two": {"q": ranked("a", "b", "d")},
+        "three": {"q": ranked("a", "x", "e")},
+    }
+    result, depths = evaluate(qrels, runs, 3), dict.fromkeys(runs, 3)
+
+    # c, d and e are found once, b twice: 2 · 3 / (2 · 3 + 2 · 1).
+    assert further_loss(result, depths, {}) == (pytest.approx(0.75), "")
+    assert further_loss(result, depths, {"one": "a", "two": "a"})[1] == "it takes 3 runs that differ to tell"
+    del qrels["q"]["x"]
+    few = further_loss(evaluate(qrels, runs, 3), depths, {})[1]
+    assert few == "11.1 % of the places that were to be judged have no label"
+
+
+@pytest.mark.slow
+def test_what_a_new_retriever_would_lose_is_what_the_next_run_loses() -> None:
+    random = np.random.default_rng(1)
+    names, count, size, k = ("a", "b", "c", "d", "new"), 20, 60, 5
+
+    def loss() -> tuple[float, float, float]:
+        relevant = random.random((count, size)).argsort(axis=1) < random.integers(2, 12, (count, 1))
+        alike = random.normal(size=relevant.shape)
+        tops = {
+            name: (-(2 * relevant + 0.7 * alike + 0.7 * random.normal(size=relevant.shape))).argsort(axis=1)
+            for name in names
+        }
+        runs = {
+            name: {
+                f"q{q}": {f"d{d}": -float(at) for at, d in enumerate(row[:k])} for q, row in enumerate(top)
+            }
+            for name, top in tops.items()
+        }
+
+        def qrels(*judged: str) -> dict[str, dict[str, int]]:
+            return {
+                f"q{q}": {f"d{d}": int(relevant[q, d]) for name in judged for d in tops[name][q, :k]}
+                for q in range(count)
+            }
+
+        old = {name: runs[name] for name in names[:-1]}
+        labels = evaluate(qrels(*old), old, k, bootstrap_samples=1)
+        drop = leave_one_out(labels, k)["drop"].mean()
+        expected = drop * further_loss(labels, dict.fromkeys(old, k), {})[0]
+        helped, without = (
+            evaluate(qrels(*judged), {"new": runs["new"]}, k, bootstrap_samples=1)
+            .runs["new"]
+            .values["recall"]
+            for judged in (names, old)
+        )
+        return drop, expected, float(np.nanmean(helped - without))
+
+    alone, expected, true = np.array([loss() for _ in range(100)]).T
+    off = expected - true
+    assert abs(off.mean()) < 2 * off.std() / 10 + 0.1 * true.mean()
+    assert alone.mean() > 1.25 * true.mean()
 
 
 def test_a_cutoff_that_was_not_evaluated_is_refused() -> None:

@@ -150,8 +150,22 @@ def test_power_agrees_with_the_noncentral_t() -> None:
 def test_the_queries_it_takes(deviation: float, difference: float, needed: int) -> None:
     assert queries_needed(deviation, difference) == needed
     # Below ten queries there is no interval.
-    told = f"needs about {max(needed, 10)} queries; there are 7."
-    assert told in power_line(deviation, 7, difference)
+    told = f"needs about {max(needed, 10):,} queries; there are 1,000,000."
+    assert told in power_line(deviation, 1_000_000, difference)
+
+
+@pytest.mark.parametrize("count", [5, 10, 20])
+def test_the_power_by_the_spread_of_few_queries_is_near_what_is_named(count: int) -> None:
+    random = np.random.default_rng(count)
+    spreads = random.normal(0, 0.16, (count, 2_000)).std(axis=0, ddof=1)
+
+    def power(measured: int | None) -> float:
+        needed = np.array([queries_needed(one, 0.05, measured=measured) for one in spreads])
+        limit = stats.t.ppf(0.975, needed - 1)
+        return float(stats.nct.sf(limit, needed - 1, 0.05 / 0.16 * np.sqrt(needed)).mean())
+
+    assert power(count) == pytest.approx(0.8, abs=0.05)
+    assert power(None) < power(count)
 
 
 def test_a_difference_of_nothing_needs_no_number() -> None:

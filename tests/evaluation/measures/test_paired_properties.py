@@ -221,7 +221,7 @@ def test_power_of_what_cannot_be_is_refused(
 
 
 def test_the_power_line_names_its_own_power_and_separates_thousands() -> None:
-    # (1.959964 + 1.281552)² · (0.4 / 0.01)² = 16,812.
+    # By Student's quantiles of 1,233: (1.961892 + 1.282269)² · (0.4 / 0.01)² = 16,839.
     assert power_line(0.4, 1_234, 0.01, power=0.9) == (
-        "90 % power for a difference of 0.01 needs about 16,812 queries; there are 1,234."
+        "90 % power for a difference of 0.01 needs about 16,839 queries; there are 1,234."
     )

@@ -158,6 +158,27 @@ def test_all_or_nothing_in_every_query_does_not_promise_it_of_others(share: floa
     assert np.mean((low_difference <= -share) & (-share <= high_difference)) > 0.9
 
 
+@pytest.mark.parametrize("share", [0.1, 0.2])
+@pytest.mark.parametrize("count", [10, 20, 30])
+def test_one_or_two_queries_that_differ_do_not_tell_how_far_others_would(share: float, count: int) -> None:
+    random = np.random.default_rng(count)
+    missed = np.where(random.random((count, 500)) < share, random.random((count, 500)), 0.0)
+
+    low, high = mean_intervals(1 - missed, samples=200)
+    low_difference, high_difference = difference_intervals(missed, samples=200)
+
+    assert np.mean((low <= 1 - share / 2) & (1 - share / 2 <= high)) > 0.95
+    assert np.mean((low_difference <= share / 2) & (share / 2 <= high_difference)) > 0.95
+
+
+def test_the_limit_of_one_query_that_differs_by_hand() -> None:
+    (low,), (high,) = mean_intervals(np.array([[1.0] * 19 + [0.8]]).T)
+
+    # One of twenty: up to .2487 differ (Clopper and Pearson), by the mean of .2 and 1.
+    assert low == pytest.approx(1 - 0.2487 * (0.2 + 1) / 2, abs=1e-4)
+    assert high == 1
+
+
 def test_exchanging_two_runs_turns_the_students_side_of_a_difference_over() -> None:
     differences = np.tile([-0.2, 0.0, 0.3], 6)[:, None]
 
@@ -198,8 +219,8 @@ def test_an_evaluation_says_how_its_intervals_were_made() -> None:
 
     drawn = {"level": 0.95, "samples": 300, "seed": 5}
     wider = (
-        "the wider of Student’s t and the bootstrap-t over queries (Clopper and Pearson’s where every query "
-        "has 0 or every one 1)"
+        "the wider of Student’s t and the bootstrap-t over queries (Clopper and Pearson’s where all queries "
+        "but two at most have 0, or 1)"
     )
     assert interval(10) == {**drawn, "method": wider, "resampled": True}
     none = "not shown for fewer than 10 queries"

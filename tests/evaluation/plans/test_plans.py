@@ -279,7 +279,7 @@ def test_power_comes_from_the_spread_of_labelled_queries(world: World) -> None:
     power = planned(world, depth=1, runs=["first", "second"])["power"]
     # Differences 1, 1, 1, 1, -1: mean 0.6, variance (4 · 0.16 + 2.56) / 4 = 0.8.
     assert power["deviation"] == pytest.approx(0.8**0.5)
-    assert power["queries_needed"] == [queries_needed(0.8**0.5)] * 2
+    assert power["queries_needed"] == [queries_needed(0.8**0.5, measured=5)] * 2
     assert "by the spread of 5 labelled queries" in power["sentence"]
 
 

@@ -49,7 +49,7 @@ def test_every_output_says_how_an_interval_is_made_where_all_queries_have_1(tmp_
     result = soundings.evaluate(qrels, {"run": {query: ["a"] for query in qrels}}, k=1)
 
     assert result.figure("run", "recall", 1)["low"] == pytest.approx(0.025 ** (1 / 12))
-    words = "(Clopper and Pearson’s where every query has 0 or every one 1)"
+    words = "(Clopper and Pearson’s where all queries but two at most have 0, or 1)"
     method = result.to_dict()["conventions"]["interval"]["method"]
     assert method.endswith(words)
     page = result.to_html(tmp_path / "report.html").read_text()

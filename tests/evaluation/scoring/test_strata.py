@@ -115,10 +115,11 @@ def test_below_the_minimum_of_queries_the_report_warns_with_the_power() -> None:
     result = measured(minimum_queries=50)
     (warning,) = result.warnings()
 
-    # bm25 − dense: −0.5 and −1, a standard deviation of 0.3536: (2.8016 · 0.3536 / 0.05)² = 392.4.
+    # bm25 − dense: −0.5 and −1, a standard deviation of 0.3536: (3.7174 · 0.3536 / 0.05)² = 690.9,
+    # by Student's quantiles of four degrees of freedom, the fewest.
     assert warning == (
         "The means rest on 2 queries, fewer than the minimum of 50. Recall@2, bm25 − dense: 80 % power for a "
-        "difference of 0.05 needs about 393 queries; there are 2."
+        "difference of 0.05 needs about 691 queries; there are 2."
     )
     assert warning in render(result, "table")
     assert json.loads(render(result, "json"))["warnings"] == [warning]
