@@ -17,7 +17,7 @@ from django.utils import translation
 from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from pooling.interface.forms import Figure
+from pooling.interface.forms import Figure, say_instead
 from pooling.interface.problems import refusals
 from pooling.interface.results import Result
 from pooling.models import Job
@@ -117,7 +117,14 @@ def _salt(request: HttpRequest) -> str:
 
 def page_of(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], per_page: int = PER_PAGE) -> Page[Any]:
     """The page of a list that the address asks for; a page out of range is the nearest one."""
-    return numbered_page(rows, request.GET.get("page"), per_page)
+    page = numbered_page(rows, number := request.GET.get("page", ""), per_page)
+    if number and not is_number_of_page(number):
+        say_instead(request, "page", number, f"page={page.number}")
+    return page
+
+
+def is_number_of_page(written: str) -> bool:
+    return written.isdecimal() and int(written[:9]) > 0
 
 
 def numbered_page(

@@ -11,6 +11,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_http_methods
 
 from pooling.formats.wording import counted, plural
+from pooling.interface.forms import say_instead
 from pooling.logs.population import LOG_SHARE
 from pooling.models import Collection, Query
 from pooling.people.access import ADMIN, READERS, collection_for
@@ -91,6 +92,8 @@ def documents(request: HttpRequest, slug: str) -> HttpResponseBase:
     ):
         return response
     pool = chosen_pool(request.GET, collection)
+    if pool is None and (given := request.GET.get("pool", "")):
+        say_instead(request, "pool", given)
     table = DOCUMENTS.shown(request, documents_of(collection, pool), collection)
     context = {"table": table, "form": form, "pool": pool, "collection": collection}
     return answer(request, "pooling/documents.html", {**context, "section": "documents"})
