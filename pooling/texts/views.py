@@ -72,9 +72,7 @@ def _in_words(window: object, share: object, strata: list[tuple[Any, Any, int]])
 def queries(request: HttpRequest, slug: str) -> HttpResponseBase:
     collection = collection_for(request.user, slug, ADMIN if request.method == "POST" else READERS)
     form = QueriesForm(request.POST, request.FILES) if request.method == "POST" else QueriesForm()
-    if request.method == "POST" and (
-        response := upload(request, collection, "queries", form, section="queries")
-    ):
+    if response := upload(request, collection, "queries", form, section="queries"):
         return response
     table = QUERIES.shown(request, Query.objects.listed().filter(collection=collection), collection)
     context = {"table": table, "form": form, "collection": collection, "section": "queries"}
@@ -87,9 +85,7 @@ def queries(request: HttpRequest, slug: str) -> HttpResponseBase:
 def documents(request: HttpRequest, slug: str) -> HttpResponseBase:
     collection = collection_for(request.user, slug, ADMIN if request.method == "POST" else READERS)
     form = DocumentsForm(request.POST, request.FILES) if request.method == "POST" else DocumentsForm()
-    if request.method == "POST" and (
-        response := upload(request, collection, "documents", form, section="documents")
-    ):
+    if response := upload(request, collection, "documents", form, section="documents"):
         return response
     pool = chosen_pool(request.GET, collection)
     if pool is None and (given := request.GET.get("pool", "")):

@@ -73,7 +73,9 @@ def test_a_page_says_what_of_its_address_means_nothing(
     one_of_each: OneOfEach, people: dict[str, Client], address: str
 ) -> None:
     given = address.rpartition("?")[2]
-    instead = f": “{MEANINGLESS[address]}” is displayed instead" if MEANINGLESS[address] else " and is left out"
+    instead = (
+        f": “{MEANINGLESS[address]}” is displayed instead" if MEANINGLESS[address] else " and is left out"
+    )
     page = people["admin"].get(address.format_map(one_of_each.values)).content.decode()
     assert page.count(f"“{given}” in the address means nothing here{instead}.") == 1
     assert page.count("in the address means nothing") == 1
