@@ -26,6 +26,7 @@ from labeling.items.numbers import LARGEST_NUMBER, item_of
 from labeling.models import Item, JudgmentEvent, Lease, PairMessage, Queue
 from labeling.models.judgments import LONGEST_MESSAGE
 from pooling.interface.api import parsed, person, takes
+from pooling.interface.pages import to_list
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, NOTHING_HERE, collection_for, fetch, require_role
 from pooling.tables.answers import answer
@@ -244,4 +245,4 @@ def message_answer(request: HttpRequest, message_id: int) -> HttpResponse:
         messages.success(request, f"Answered. {message.author.get_username()} sees it with their work.")
     except InputError as error:
         messages.error(request, str(error))
-    return redirect("messages", message.collection.slug)
+    return to_list(request, "messages", message.collection.slug)

@@ -13,6 +13,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import translation
 from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -138,6 +139,11 @@ def page_here(request: HttpRequest, page: str) -> str:
     """The address of a page of this site that a form names to go on to, or nothing."""
     is_here = url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
     return page if is_here and page.startswith("/") else ""
+
+
+def to_list(request: HttpRequest, name: str, *parts: object) -> HttpResponse:
+    """Go back to the page of a list on which somebody sent the form of a row, or to the list."""
+    return redirect(page_here(request, request.POST.get("next", "")) or reverse(name, args=parts))
 
 
 def parameter(request: HttpRequest, name: str) -> str:

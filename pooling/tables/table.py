@@ -148,7 +148,7 @@ class Table:
             actions=[*self.actions, *added_to(self.name)],
             prepare=self.prepare,
             key_of=self.key,
-            around={"collection": collection, **csrf(request)},
+            around={"collection": collection, "here": request.get_full_path(), **csrf(request)},
         )
 
     def _look(self) -> Look:

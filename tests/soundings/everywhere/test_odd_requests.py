@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from tests.soundings.everywhere.one_of_each import OneOfEach
+from tests.soundings.everywhere.test_who_may import ADDRESSES, address_of
 
 #: Address -> what is posted (None: it is read), the status, and words of the answer.
 REQUESTS: dict[str, tuple[dict[str, Any] | None, int, str]] = {
@@ -43,6 +44,15 @@ def test_a_form_goes_on_to_pages_of_this_site_alone(
 ) -> None:
     answer = people["admin"].post("/collections/harbour/gold/make/", {"next": page})
     assert answer.url == "/collections/harbour/gold/"
+
+
+@pytest.mark.parametrize("name", ["gold_change", "member_role", "message_answer", "webhook_delivery_again"])
+def test_a_form_of_a_row_leads_back_to_the_list_as_it_was(
+    one_of_each: OneOfEach, people: dict[str, Client], name: str
+) -> None:
+    address = address_of(ADDRESSES[name], one_of_each)
+    assert people["admin"].post(address, {"next": "/there/?page=2"}).url == "/there/?page=2"
+    assert "elsewhere" not in people["admin"].post(address, {"next": "//elsewhere.example/"}).url
 
 
 #: Address -> what is displayed instead of what it asks for; nothing where that is left out.
