@@ -63,7 +63,7 @@ def say_left_out(request: HttpRequest, form: forms.BaseForm, choice: Mapping[str
     for name in form.fields:
         value, shown = form.cleaned_data.get(name), choice.get(name)
         if name in form.errors or (value and shown is not None and value != shown):
-            given = ", ".join(map(str, form.data.getlist(name)))
+            given = ", ".join(request.GET.getlist(name))
             say_instead(request, name, given, "" if shown is None else f"{name}={shown}")
 
 
