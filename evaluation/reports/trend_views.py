@@ -123,9 +123,9 @@ def _chosen_trend(request: HttpRequest, collection: Collection) -> Trend | None:
 
 
 def _say_left_out(request: HttpRequest, trend: Trend) -> None:
-    for name, shown in {"measure": trend.measure, "k": str(trend.k or "")}.items():
-        if (given := request.GET.get(name, "")) not in ("", shown):
-            say_instead(request, name, given, shown and f"{name}={shown}")
+    for name, instead in {"measure": trend.measure, "k": str(trend.k or "")}.items():
+        if (given := request.GET.get(name, "")) not in ("", instead):
+            say_instead(request, name, given, instead and f"{name}={instead}")
     for key in request.GET.getlist("report"):
         if key not in {str(report.pk) for report in trend.reports}:
             say_instead(request, "report", key)

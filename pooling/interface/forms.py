@@ -47,12 +47,12 @@ class AddressForm(forms.Form):
             self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
 
 
-def say_instead(request: HttpRequest, name: str, given: str, shown: object = "") -> None:
+def say_instead(request: HttpRequest, name: str, given: str, instead: object = "") -> None:
     """Say above the page that a value of its address means nothing, and what is displayed instead, if any."""
-    words = {"given": f"{name}={Truncator(given).chars(MOST_REPEATED)}", "shown": shown}
+    words = {"given": f"{name}={Truncator(given).chars(MOST_REPEATED)}", "shown": instead}
     sentence = (
         gettext("“%(given)s” in the address means nothing here: “%(shown)s” is displayed instead.")
-        if shown
+        if instead
         else gettext("“%(given)s” in the address means nothing here and is left out.")
     )
     request.instead = {**getattr(request, "instead", {}), sentence % words: True}  # type: ignore[attr-defined]
@@ -61,10 +61,10 @@ def say_instead(request: HttpRequest, name: str, given: str, shown: object = "")
 def say_left_out(request: HttpRequest, form: forms.BaseForm, choice: Mapping[str, object]) -> None:
     """Say which values of an address a page does not display, where `choice` has those that it does."""
     for name in form.fields:
-        value, shown = form.cleaned_data.get(name), choice.get(name)
-        if name in form.errors or (value and shown is not None and value != shown):
+        value, instead = form.cleaned_data.get(name), choice.get(name)
+        if name in form.errors or (value and instead is not None and value != instead):
             given = ", ".join(request.GET.getlist(name))
-            say_instead(request, name, given, "" if shown is None else f"{name}={shown}")
+            say_instead(request, name, given, "" if instead is None else f"{name}={instead}")
 
 
 def choose_runs_from_address(request: HttpRequest, form: forms.BaseForm) -> None:

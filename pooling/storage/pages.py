@@ -32,7 +32,7 @@ from pooling.storage.imports import SHOWING, PreviewTable, import_later, import_
 # Previews of imports on pages: the file is sent once, shown, and then imported or forgotten.
 
 
-SALT, SHOWN = "previewed upload", "preview on a page"
+SALT, PAGE_SALT = "previewed upload", "preview on a page"
 # What happened to more files than this is one sentence.
 MOST_NAMED = 3
 GONE = "This preview is more than a day old, or its file was imported. Choose the file again."
@@ -213,7 +213,7 @@ def upload(
         if taken and len(taken) == len(problems) < len(files):
             for file in unread:
                 previews.append(preview(collection, kind, file, user=user, is_large=True, **options))
-            return _to_preview(request, collection, kind, previews, taken)
+            return _to_preview(request, collection, kind, previews, taken=taken)
         if not problems and (wants_preview or (can_contradict and any(one.asks for one in previews))):
             return _to_preview(request, collection, kind, previews)
     except refusals() as error:
@@ -276,12 +276,13 @@ def _to_preview(
     collection: Collection,
     kind: str,
     previews: Sequence[Preview],
+    *,
     taken: Sequence[str] = (),
 ) -> HttpResponse:
     """Keep for a day what was read and go to the page that shows it, so that “Back” sends no file again.
     taken: why files that came along are left out."""
     kept = [kind, collection.pk, person(request).pk], [asdict(one) for one in previews], taken
-    text = signing.dumps(kept, salt=SHOWN, compress=True)
+    text = signing.dumps(kept, salt=PAGE_SALT, compress=True)
     name = uploads.keep(ContentFile(text.encode()), uploads.PREVIEWED)
     return redirect(f"{request.path}?preview={name.rpartition('/')[2]}")
 
@@ -296,7 +297,7 @@ def _previewed(request: HttpRequest, collection: Collection, kind: str, section:
     try:
         with default_storage.open(_kept_name(request)) as file:
             text = file.read().decode(errors="replace")
-        owner, rows, taken = signing.loads(text, salt=SHOWN, max_age=uploads.IMPORTABLE)
+        owner, rows, taken = signing.loads(text, salt=PAGE_SALT, max_age=uploads.IMPORTABLE)
     except (OSError, signing.BadSignature):
         owner = None
     if owner != [kind, collection.pk, person(request).pk]:
