@@ -21,7 +21,7 @@ from evaluation.models import CanaryDelivery, Webhook
 from pooling.engines.connections import host_of
 from pooling.interface.api import answers, parsed, person, takes
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import go_on_with, made_once, secret_page
+from pooling.interface.pages import go_on_with, made_once, secret_page, to_list
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, collection_for, fetch
 from pooling.tables.answers import answer
@@ -206,4 +206,4 @@ def webhook_delivery_again(request: HttpRequest, webhook_id: int, delivery_id: i
         messages.success(request, "Sending it again.")
     except InputError as error:
         messages.error(request, str(error))
-    return redirect("webhook", hook.pk)
+    return to_list(request, "webhook", hook.pk)

@@ -73,17 +73,20 @@ def canary_new(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def one_canary(request: HttpRequest, canary_id: int) -> HttpResponse:
+    """A canary and its messages; htmx gets the messages alone, and nothing else is computed."""
     canary = canary_for(request.user, canary_id)
     is_admin = canary.collection.role == Role.ADMIN  # type: ignore[attr-defined]
     deliveries = _messages(canary) if is_admin else None
     context = {
         "collection": canary.collection,
         "section": "canaries",
+        "canary": canary,
         "deliveries": deliveries,
         "is_sending": any(one.is_under_way for one in deliveries or ()),
-        **canary_page.canary_context(canary),
     }
-    return render(request, "evaluation/canary.html", context)
+    if is_admin and request.headers.get("HX-Request"):
+        return render(request, "evaluation/_canary_messages.html", context)
+    return render(request, "evaluation/canary.html", {**context, **canary_page.canary_context(canary)})
 
 
 def _messages(canary: Canary) -> list[CanaryDelivery]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django import forms
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.http import urlencode
 
@@ -15,12 +16,13 @@ from evaluation.models import Report
 from evaluation.report_store.files import chart_key, places_note, run_names
 from pooling.interface.chart_library import library_version
 from pooling.interface.charting import VARIANTS
+from pooling.interface.forms import AddressForm, say_left_out
 
 # Rows of a table on a page; its file has all.
 MOST_ROWS = 400
 
 
-class ChartView(forms.Form):
+class ChartView(AddressForm):
     """The query string: measure, K, the runs in colour, and two that are checked against each other. What
     makes no sense falls back to what is shown while nobody chooses."""
 
@@ -34,13 +36,14 @@ class ChartView(forms.Form):
         super().__init__(data)
         self._report = report
         runs = run_names(report)
-        choices: Mapping[str, Sequence[object]] = {
-            "measure": report.options["measures"],
-            "k": report.options["k"],
-            **dict.fromkeys(("show", "a", "b"), runs),
-        }
-        for name, values in choices.items():
-            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+        options = report.options
+        self.offer(measure=options["measures"], k=options["k"], show=runs, a=runs, b=runs)
+
+    def displayed(self, request: HttpRequest, measure: str | None = None) -> ChartChoice:
+        """The choice of a page, which says what it leaves out."""
+        choice = self.choice(measure)
+        say_left_out(request, self, {**vars(choice), "a": choice.first, "b": choice.second})
+        return choice
 
     def choice(self, measure: str | None = None) -> ChartChoice:
         self.is_valid()

@@ -23,7 +23,7 @@ from pooling.interface.downloads import offered
 def report_charts(request: HttpRequest, report_id: int) -> HttpResponse:
     report = report_for(request.user, report_id)
     context = {"collection": report.collection, "section": "reports", "report": report}
-    choice = ChartView(request.GET, report=report).choice()
+    choice = ChartView(request.GET, report=report).displayed(request)
     return render(request, "evaluation/charts.html", {**context, **charts_context(report, choice)})
 
 
@@ -32,7 +32,7 @@ def report_charts(request: HttpRequest, report_id: int) -> HttpResponse:
 def report_chart_page(request: HttpRequest, report_id: int, name: str) -> HttpResponse:
     report = report_for(request.user, report_id)
     context = {"collection": report.collection, "section": "reports", "report": report}
-    choice = ChartView(request.GET, report=report).choice()
+    choice = ChartView(request.GET, report=report).displayed(request)
     return render(
         request, "evaluation/chart.html", {**context, **chart_context(report, _kind(report, name), choice)}
     )

@@ -18,6 +18,7 @@ from evaluation.report_store.files import run_names, usual_cutoff
 from evaluation.report_store.settings import margin_of, weights_in_words
 from evaluation.scoring.results import percent, share_in_words
 from pooling.formats.wording import signed
+from pooling.interface.forms import AddressForm
 
 MOST_LABELS = 20
 MOST_PAIRS = 45
@@ -34,10 +35,8 @@ class PairChoice:
     k: int
 
 
-class PairView(forms.Form):
+class PairView(AddressForm):
     """The query string; what makes no sense falls back to the best two runs, and to a K near 10."""
-
-    instead: Sequence[str] = ()
 
     a = forms.ChoiceField(required=False)
     b = forms.ChoiceField(required=False)
@@ -46,23 +45,18 @@ class PairView(forms.Form):
     def __init__(self, data: Any = None, *, comparisons: Compared) -> None:
         super().__init__(data)
         self._comparisons = comparisons
-        for name, values in {"a": comparisons.runs, "b": comparisons.runs, "k": comparisons.cutoffs}.items():
-            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+        self.offer(a=comparisons.runs, b=comparisons.runs, k=comparisons.cutoffs)
 
     def choice(self) -> PairChoice:
-        """The valid part of the query string, filled up, of two different runs; `instead` has the rest."""
+        """The valid part of the query string, filled up, of two different runs."""
         self.is_valid()
         values = self.cleaned_data
         k = values.get("k") or usual_cutoff(self._comparisons.cutoffs)
         best = self._comparisons.best_two(k)
         first = values.get("a") or next(run for run in best if run != values.get("b"))
         second = values.get("b") or next(run for run in best if run != first)
-        self.instead = [
-            f"This report compares no run “{self.data[name]}”." for name in ("a", "b") if name in self.errors
-        ]
         if second == first:
             second = next(run for run in best if run != first)
-            self.instead.append(f"A run is compared with another: here with {second}.")
         return PairChoice(first, second, k)
 
 

@@ -24,6 +24,7 @@ from evaluation.report_store.shared_links import links_of
 from labeling.access import queue_for
 from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import attachment
+from pooling.interface.forms import say_left_out
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
 from pooling.models import Role
@@ -45,7 +46,8 @@ def report_comparisons(request: HttpRequest, report_id: int) -> HttpResponse:
     if comparisons is not None:
         view = PairView(request.GET, comparisons=comparisons)
         chosen = view.choice()
-        context |= {**comparison_context(report, comparisons, chosen), "instead": view.instead}
+        say_left_out(request, view, vars(chosen))
+        context |= comparison_context(report, comparisons, chosen)
         query = urlencode({"a": chosen.a, "b": chosen.b, "k": chosen.k})
         context["address"] = request.build_absolute_uri(f"{request.path}?{query}")
         is_admin = report.collection.role == Role.ADMIN  # type: ignore[attr-defined]

@@ -197,14 +197,13 @@ def further_loss(
     names = np.unique(of_family)
     if len(names) < FEWEST_FAMILIES:
         return 0.0, f"it takes {FEWEST_FAMILIES} runs that differ to tell"
-    judged, places = 0, 0
-    for name, run in evaluation.runs.items():
-        position = run.counted.position[evaluation.labels.judged]
-        judged += int(np.count_nonzero((position > 0) & (position <= depths[name])))
-        places += int(np.minimum(run.counted.counts.depth, depths[name]).sum())
+    judged = int(_within(evaluation, depths, evaluation.labels.judged).sum())
+    places = sum(
+        int(np.minimum(run.counted.counts.depth, depths[name]).sum()) for name, run in evaluation.runs.items()
+    )
     if judged < LEAST_LABELLED * places:
         return 0.0, f"{percent(1 - judged / places)} of the places that were to be judged have no label"
-    hits = _hits(evaluation, depths)
+    hits = _within(evaluation, depths, evaluation.labels.relevant)
     times = np.stack([hits[of_family == name].any(axis=0) for name in names]).sum(axis=0)
     once, twice = (int(np.count_nonzero(times == n)) for n in (1, 2))
     alone = (len(names) - 1) * once

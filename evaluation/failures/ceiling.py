@@ -30,6 +30,7 @@ from evaluation.scoring.evaluating import evaluate
 from evaluation.scoring.results import Evaluation
 from pooling.heavy import np, pl
 from pooling.interface.api import answers
+from pooling.interface.forms import AddressForm, say_left_out
 from pooling.interface.pages import page_of
 from pooling.interface.problems import InputError
 from pooling.pools.building import pooled_pairs
@@ -40,18 +41,18 @@ DEPTHS = (10, 20, 50, 100, 200, 500, 1000)
 RANKERS_PER_PAGE = 15
 
 
-class CeilingForm(forms.Form):
+class CeilingForm(AddressForm):
     stage1 = forms.ChoiceField(required=False, label="First stage")
     k = forms.TypedChoiceField(required=False, coerce=int, label="K")
 
     def __init__(self, data: Any, *, report: Report) -> None:
         super().__init__(data)
-        self.fields["stage1"].choices = [(name, name) for name in run_names(report)]  # type: ignore[attr-defined]
-        self.fields["k"].choices = [(k, k) for k in report.options["k"]]  # type: ignore[attr-defined]
+        self.offer(stage1=run_names(report), k=report.options["k"])
 
     def chosen(self, report: Report) -> CeilingChoice:
         """The choice, with what is left out or unknown as usual."""
-        values = self.cleaned_data if self.is_valid() else {}
+        self.is_valid()
+        values = self.cleaned_data
         return CeilingChoice(
             values.get("stage1") or run_names(report)[0], values.get("k") or headline_k(report.options)
         )
@@ -151,6 +152,7 @@ def report_ceiling(request: HttpRequest, report_id: int) -> HttpResponse:
     report = report_for(request.user, report_id)
     form = CeilingForm(request.GET, report=report)
     choice = form.chosen(report)
+    say_left_out(request, form, choice._asdict())
     context: dict[str, Any] = {
         "report": report,
         "collection": report.collection,

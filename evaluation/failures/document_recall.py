@@ -25,6 +25,7 @@ from evaluation.report_store.options import headline_k
 from pooling.formats.wording import signed
 from pooling.heavy import Floats, Integers, np, npt, pl
 from pooling.interface.api import answers
+from pooling.interface.forms import AddressForm, say_left_out
 from pooling.interface.problems import InputError
 from pooling.interface.shapes import shape
 from pooling.models import Document
@@ -181,21 +182,20 @@ NO_KEYS = (
 )
 
 
-class DocumentGroupsForm(forms.Form):
+class DocumentGroupsForm(AddressForm):
     by = forms.ChoiceField(required=False, label="Documents by")
     run = forms.ChoiceField(required=False, label="Run")
     k = forms.TypedChoiceField(required=False, coerce=int, label="K")
 
     def __init__(self, data: Any, *, report: Report, keys: list[str]) -> None:
         super().__init__(data)
-        offered = {"by": keys, "run": run_names(report), "k": report.options["k"]}
-        for name, values in offered.items():
-            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+        self.offer(by=keys, run=run_names(report), k=report.options["k"])
         self._report, self._keys = report, keys
 
     def chosen(self) -> GroupChoice:
         """The choice, with what is left out or unknown as usual."""
-        values = self.cleaned_data if self.is_valid() else {}
+        self.is_valid()
+        values = self.cleaned_data
         return GroupChoice(
             values.get("by") or self._keys[0],
             values.get("run") or run_names(self._report)[0],
@@ -274,7 +274,9 @@ def report_documents(request: HttpRequest, report_id: int) -> HttpResponse:
         "problem": "" if keys else NO_KEYS,
     }
     if keys:
-        choice = DocumentGroupsForm(request.GET, report=report, keys=keys).chosen()
+        form = DocumentGroupsForm(request.GET, report=report, keys=keys)
+        choice = form.chosen()
+        say_left_out(request, form, choice._asdict())
         grouped = grouped_recall(report, documents, choice)
         context |= {"choice": choice, "grouped": grouped, "sentence": sentence_of(grouped)}
         context["rows"] = [grouped.everything, *grouped.groups]

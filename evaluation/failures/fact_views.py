@@ -24,6 +24,7 @@ from evaluation.failures.stored_facts import (
 from evaluation.models import Report
 from evaluation.report_store.files import run_names, usual_cutoff
 from pooling.heavy import pl
+from pooling.interface.forms import say_instead
 from pooling.interface.pages import parameter
 from pooling.interface.problems import InputError
 from pooling.tables.answers import answer
@@ -43,7 +44,12 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
         raise Http404(NO_FACTS)
     runs = run_names(report)
     run, k = (chosen_run(report, parameter(request, "run")), chosen_cutoff(report, parameter(request, "k")))
-    other = next((name for name in runs if name == parameter(request, "against") and name != run), None)
+    if parameter(request, "k") not in ("", str(k)):
+        say_instead(request, "k", parameter(request, "k"), f"k={k}")
+    against = parameter(request, "against")
+    other = against if against in runs and against != run else None
+    if against and other is None:
+        say_instead(request, "against", against)
     stale = stale_documents(report, run, k)
     ours, theirs = (placed_within(report, name, k) if name and other else None for name in (run, other))
     kinds, choice = kinds_of(report), usual_choice(report)

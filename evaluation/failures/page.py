@@ -31,6 +31,7 @@ from pooling.formats.cells import table_text
 from pooling.heavy import alt, pd
 from pooling.interface.charting import DARK, LIGHT, finished, to_png, to_svg
 from pooling.interface.downloads import Download
+from pooling.interface.forms import AddressForm
 from pooling.storage.pictures import kept_svg
 
 # The picture of a breakdown: a dot with its interval for each group and run. No Django here.
@@ -120,7 +121,7 @@ def query_string(values: Mapping[str, object]) -> str:
     return urlencode({name: str(value) for name, value in values.items() if value is not None})
 
 
-class WhereView(forms.Form):
+class WhereView(AddressForm):
     """The query string; what makes no sense falls back: recall near K = 10, all runs or the first of many."""
 
     by = forms.ChoiceField(required=False)
@@ -136,14 +137,8 @@ class WhereView(forms.Form):
         self.queries = queries_now(report)
         self.groupings = groupings = offered(self.queries.metadata.values())
         self._report = report
-        options = {
-            "by": groupings,
-            "measure": report.options["measures"],
-            "k": report.options["k"],
-            "run": [ALL_RUNS, *run_names(report)],
-        }
-        for name, values in options.items():
-            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+        runs, options = [ALL_RUNS, *run_names(report)], report.options
+        self.offer(by=groupings, measure=options["measures"], k=options["k"], run=runs)
 
     def at_once(self) -> bool:
         """The page comes before its intervals, which then ask for themselves."""

@@ -44,6 +44,7 @@ from evaluation.scoring.results import decimal
 from pooling.heavy import pl
 from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import attachment, offered
+from pooling.interface.forms import AddressForm, say_left_out
 from pooling.interface.problems import InputError
 from pooling.tables.answers import answer
 from pooling.tables.columns import Choice, Column, Empty, Filter
@@ -158,7 +159,7 @@ def weight_in_words(weight: float | None) -> str:
 MOST_RELEVANT = 40
 
 
-class QueriesView(forms.Form):
+class QueriesView(AddressForm):
     """The query string of the table; what makes no sense falls back to the worst queries of the first run."""
 
     run = forms.ChoiceField(required=False)
@@ -173,9 +174,7 @@ class QueriesView(forms.Form):
     def __init__(self, data: Any = None, *, report: Report) -> None:
         super().__init__(data)
         self._report = report
-        options = {"run": run_names(report), "measure": report.options["measures"], "k": report.options["k"]}
-        for name, values in options.items():
-            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+        self.offer(run=run_names(report), measure=report.options["measures"], k=report.options["k"])
 
     def chosen(self) -> QuerySelection:
         self.is_valid()
@@ -236,7 +235,7 @@ class QueryChoice:
     k: int
 
 
-class QueryView(forms.Form):
+class QueryView(AddressForm):
     query = forms.CharField(max_length=500, strip=False)
     a = forms.ChoiceField(required=False)
     b = forms.ChoiceField(required=False)
@@ -245,8 +244,7 @@ class QueryView(forms.Form):
     def __init__(self, data: Any = None, *, report: Report) -> None:
         super().__init__(data)
         self._cutoffs = report.options["k"]
-        for name, values in {"a": run_names(report), "b": run_names(report), "k": self._cutoffs}.items():
-            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+        self.offer(a=run_names(report), b=run_names(report), k=self._cutoffs)
 
     def choice(self) -> QueryChoice:
         """The valid part of the query string, filled up; a query that was not named has the id ''."""
@@ -305,7 +303,9 @@ def _parts(pair: SideBySide) -> list[dict[str, Any]]:
 def report_where(request: HttpRequest, report_id: int) -> HttpResponse:
     """A measure by groups of queries; the query string chooses, and htmx gets the part that has intervals."""
     report = report_for(request.user, report_id)
-    context = where_context(report, WhereView(request.GET, report=report))
+    view = WhereView(request.GET, report=report)
+    context = where_context(report, view)
+    say_left_out(request, view, vars(context["choice"]))
     partial = bool(request.headers.get("HX-Request"))
     return render(
         request,
@@ -338,7 +338,9 @@ def report_where_file(request: HttpRequest, report_id: int, format: str) -> Http
 @require_safe
 def report_queries(request: HttpRequest, report_id: int) -> HttpResponseBase:
     report = report_for(request.user, report_id)
-    selection = QueriesView(request.GET, report=report).chosen()
+    view = QueriesView(request.GET, report=report)
+    selection = view.chosen()
+    say_left_out(request, view, vars(selection))
     context = {**_context(report), **queries_context(request, report, selection)}
     return answer(request, "evaluation/report_queries.html", context)
 
@@ -361,11 +363,14 @@ def report_queries_file(request: HttpRequest, report_id: int, what: str) -> Http
 def report_query(request: HttpRequest, report_id: int) -> HttpResponse:
     report = report_for(request.user, report_id)
     try:
-        context = query_context(report, QueryView(request.GET, report=report).choice())
+        view = QueryView(request.GET, report=report)
+        context = query_context(report, view.choice())
     except InputError as error:
         if error.missing:
             raise Http404(str(error)) from None
         raise
+    pair = context["found"]
+    say_left_out(request, view, {"a": pair.a.run, "b": pair.b.run, "k": pair.k})
     return render(request, "evaluation/report_query.html", {**_context(report), **context})
 
 

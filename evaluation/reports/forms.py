@@ -19,7 +19,7 @@ from evaluation.reports.weighing import WEIGHTS, has_draw
 from evaluation.scoring.config import LARGEST_FILE, SETTINGS, Settings, parse_settings
 from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESET, PRESET_TITLES, Conventions
 from labeling.models import QrelsRelease
-from pooling.interface.forms import FIRST, GroupedForm
+from pooling.interface.forms import FIRST, AddressForm, GroupedForm
 from pooling.interface.option_fields import form_field, form_fields
 from pooling.models import Collection, Pool, Run
 from pooling.options import Option
@@ -214,7 +214,7 @@ class Choice:
     shows_worst: bool = False
 
 
-class ReportView(forms.Form):
+class ReportView(AddressForm):
     measure = forms.ChoiceField(required=False)
     run = forms.ChoiceField(required=False)
     k = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
@@ -224,9 +224,7 @@ class ReportView(forms.Form):
     def __init__(self, data: Any = None, *, report: Report) -> None:
         super().__init__(data)
         self._report = report
-        options = {"measure": report.options["measures"], "run": run_names(report), "k": report.options["k"]}
-        for name, values in options.items():
-            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+        self.offer(measure=report.options["measures"], run=run_names(report), k=report.options["k"])
 
     def choice(self) -> Choice:
         """The valid part of the query string, filled up: recall, the best run, K near 10, ten queries."""

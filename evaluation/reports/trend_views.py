@@ -36,6 +36,7 @@ from evaluation.scoring.wording import decimal, interval
 from pooling.formats.wording import signed
 from pooling.interface.api import answers, parsed
 from pooling.interface.charting import VARIANTS, to_svg
+from pooling.interface.forms import say_instead
 from pooling.interface.problems import InputError
 from pooling.interface.shapes import shape
 from pooling.models import Collection
@@ -52,6 +53,8 @@ NOTHING: dict[str, object] = {"measure": "", "k": None, "reports": [], "runs": [
 def report_trend(request: HttpRequest, slug: str) -> HttpResponse:
     collection = collection_for(request.user, slug)
     trend = _chosen_trend(request, collection)
+    if trend is not None:
+        _say_left_out(request, trend)
     listed = collection.reports.listed().select_related("release").defer("result", "options")[:MOST_LISTED]
     context: dict[str, object] = {"collection": collection, "section": "trend", "listed": listed}
     if trend is not None:
@@ -117,6 +120,15 @@ def _chosen_trend(request: HttpRequest, collection: Collection) -> Trend | None:
     over = [k for k in cutoffs if k is not None]
     k = choices.get(request.GET.get("k", ""), usual_cutoff(over) if over else None)
     return trend_of(reports, measure, k)
+
+
+def _say_left_out(request: HttpRequest, trend: Trend) -> None:
+    for name, instead in {"measure": trend.measure, "k": str(trend.k or "")}.items():
+        if (given := request.GET.get(name, "")) not in ("", instead):
+            say_instead(request, name, given, instead and f"{name}={instead}")
+    for key in request.GET.getlist("report"):
+        if key not in {str(report.pk) for report in trend.reports}:
+            say_instead(request, "report", key)
 
 
 class TrendReportSerializer(serializers.Serializer[Any]):

@@ -52,7 +52,7 @@ from evaluation.scoring.wording import interval, interval_in_words
 from labeling.qrels.releases import read_release
 from pooling.formats.wording import counted, plural, signed
 from pooling.interface.downloads import offered
-from pooling.interface.forms import Figure, choose_runs_from_address, show_problem
+from pooling.interface.forms import Figure, choose_runs_from_address, say_left_out, show_problem
 from pooling.interface.pages import answered
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Query, Role
@@ -396,8 +396,10 @@ def one_report(request: HttpRequest, report_id: int) -> HttpResponseBase:
     report = report_for(request.user, report_id)
     context = {"collection": report.collection, "section": "reports", "report": report}
     context["shared_links"] = links_of(report) if report.collection.role == Role.ADMIN else []  # type: ignore[attr-defined]
-    chosen = ReportView(request.GET, report=report).choice()
-    picture_choice = ChartView(request.GET, report=report).choice(chosen.measure)
+    view = ReportView(request.GET, report=report)
+    chosen = view.choice()
+    say_left_out(request, view, vars(chosen))
+    picture_choice = ChartView(request.GET, report=report).displayed(request, chosen.measure)
     results = results_of(report, chosen)
     context["table"] = results.table.shown(request, results.lines, report.collection)
     context["strata"] = table_by_tag(request, report, chosen.measure)

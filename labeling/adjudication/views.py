@@ -56,6 +56,7 @@ from labeling.judging.views import MarkedDocument, marked_document
 from labeling.models import Queue, Reason, Verdict
 from labeling.qrels.explanation import Explanation, Opinion, explain
 from pooling.formats.wording import counted
+from pooling.interface.forms import say_left_out
 from pooling.interface.pages import page_of, parameter, person, problems_as_messages
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Role
@@ -128,6 +129,7 @@ def adjudication(request: HttpRequest, queue_id: int) -> HttpResponse:
     is_admin = queue.collection.role == Role.ADMIN  # type: ignore[attr-defined]
     form = ChoiceForm(request.GET, annotators=annotators_of(queue) if is_admin else [])
     form.is_valid()
+    say_left_out(request, form, {})
     values = form.cleaned_data
     wanted = Wanted(values.get("why", ""), values.get("annotator", ""))
     rows = unsettled_items(queue, wanted)

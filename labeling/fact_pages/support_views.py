@@ -34,7 +34,7 @@ from labeling.judging.leases import DELETED, state_of
 from labeling.judging.sentences import not_open_sentence, still_saved_sentence
 from labeling.judging.views import guidelines_of, looks_of, marked_document
 from labeling.models import Fact, FactItem, Queue, SupportVerdict
-from pooling.interface.forms import show_problem
+from pooling.interface.forms import fill_from_address, show_problem
 from pooling.interface.option_fields import form_fields
 from pooling.interface.pages import person, speak
 from pooling.interface.problems import InputError
@@ -222,7 +222,8 @@ def fact_queue(request: HttpRequest, queue_id: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def fact_queue_new(request: HttpRequest, slug: str) -> HttpResponse:
     collection = collection_for(request.user, slug, ADMIN)
-    form = FactQueueForm(collection, request.POST or None, initial={"pool": request.GET.get("pool")})
+    form = FactQueueForm(collection, request.POST or None)
+    fill_from_address(request, form, ["pool"])
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         try:

@@ -7,7 +7,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from labeling.gold.gaps import queries_without_gold
@@ -37,7 +36,7 @@ from labeling.judging.views import marked_document
 from labeling.models import GoldQuestion, Item, Queue, Verdict
 from pooling.formats.wording import counted
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import page_here, parameter, person
+from pooling.interface.pages import parameter, person, to_list
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for, fetch, require_role
@@ -242,7 +241,7 @@ def gold_make(request: HttpRequest, slug: str) -> HttpResponse:
             messages.success(request, f"A gold question with the answer {label}.")
     else:
         messages.error(request, "Choose the answer of the gold question.")
-    return redirect(page_here(request, request.POST.get("next", "")) or reverse("gold", args=[slug]))
+    return to_list(request, "gold", slug)
 
 
 gold_import = import_page("gold", GoldFileForm, "labeling/gold_import.html", section="gold")
@@ -275,7 +274,7 @@ def gold_change(request: HttpRequest, question_id: int) -> HttpResponseBase:
             name, yes = ("active", "active") if change in ("active", "inactive") else ("practice", "practice")
             change_question(question, by=person(request), **{name: change == yes})
             messages.success(request, f"{question.pair_in_words} is now {question.use_in_words}.")
-        return redirect("gold", question.collection.slug)
+        return to_list(request, "gold", question.collection.slug)
     record = records(question.collection).get(question.pk, NOBODY)
     # What an annotator is offered is made of the pair, and of what its queue highlights.
     queue = question.collection.queues.filter(kind=Queue.Kind.PAIRS).order_by("pk").last() or Queue()

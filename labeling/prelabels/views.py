@@ -34,7 +34,7 @@ from labeling.prelabels.tables import use_sentence
 from pooling.formats.registry import formats
 from pooling.formats.wording import counted, plural
 from pooling.interface.downloads import attachment
-from pooling.interface.forms import EditForm, show_problem
+from pooling.interface.forms import EditForm, fill_from_address, show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
 from pooling.people.access import ADMIN
@@ -90,7 +90,9 @@ def prelabels(request: HttpRequest, queue_id: int) -> HttpResponse:
     if request.headers.get("HX-Request"):
         return render(request, "labeling/_prelabel_passes.html", _passes(queue))
     # A link such as “ask again where it failed” fills the form in.
-    return _page(request, queue, PassForm(initial={**request.GET.dict()}))
+    form = PassForm()
+    fill_from_address(request, form, form.fields)
+    return _page(request, queue, form)
 
 
 @login_required

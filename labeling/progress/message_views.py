@@ -26,7 +26,7 @@ from labeling.items.numbers import LARGEST_NUMBER, item_of
 from labeling.models import Item, JudgmentEvent, Lease, PairMessage, Queue
 from labeling.models.judgments import LONGEST_MESSAGE
 from pooling.interface.api import parsed, person, takes
-from pooling.interface.pages import problems_as_messages
+from pooling.interface.pages import problems_as_messages, to_list
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, NOTHING_HERE, collection_for, fetch, require_role
 from pooling.tables.answers import answer
@@ -241,4 +241,4 @@ def message_answer(request: HttpRequest, message_id: int) -> HttpResponse:
     with problems_as_messages(request):
         answer_message(message, request.POST.get("answer", ""), by=person(request))
         messages.success(request, f"Answered. {message.author.get_username()} sees it with their work.")
-    return redirect("messages", message.collection.slug)
+    return to_list(request, "messages", message.collection.slug)

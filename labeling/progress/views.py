@@ -31,7 +31,7 @@ from labeling.queues.finds import search_finds
 from labeling.queues.forms import QueueSettingsForm, QueueStateForm
 from labeling.queues.redundancy import has_unfinished_change
 from pooling.formats.wording import plural
-from pooling.interface.pages import page_of, person, speak
+from pooling.interface.pages import page_of, person, speak, to_list
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Role
 from pooling.people.access import ADMIN, MEMBERS, READERS, collection_for
@@ -113,7 +113,7 @@ def queue_finish(request: HttpRequest, queue_id: int) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(queue)
     messages.success(request, f"{finished} {plural(finished, 'query')} finished by hand.")
-    return redirect(queue)
+    return to_list(request, "queue", queue.pk)
 
 
 @login_required

@@ -30,7 +30,7 @@ from labeling.quality.score_audits import (
 from labeling.quality.strata import MOST_STRATA, StratumFacts
 from labeling.queues.opening import LARGEST_SAMPLE, LARGEST_SEED
 from pooling.interface.api import parsed, person, takes
-from pooling.interface.forms import show_problem
+from pooling.interface.forms import fill_from_address, show_problem
 from pooling.interface.problems import refusals
 from pooling.interface.shapes import shape
 from pooling.models import Collection, Pool
@@ -144,7 +144,9 @@ def score_audits(request: HttpRequest, slug: str) -> HttpResponse:
                 show_problem(form, error)
         return _page(request, collection, form, None)
     if "pairs" not in request.GET:
-        return _page(request, collection, AuditForm(collection, initial=request.GET.dict()), None)
+        form = AuditForm(collection)
+        fill_from_address(request, form, form.fields)
+        return _page(request, collection, form, None)
     form, plan = AuditForm(collection, request.GET), None
     if form.is_valid():
         try:

@@ -35,7 +35,7 @@ from labeling.queues.opening import (
 from labeling.queues.options import QueueOptions, options_from
 from labeling.queues.workload import Terms, judgments_needed
 from pooling.formats.wording import plural
-from pooling.interface.forms import Figure, show_problem
+from pooling.interface.forms import Figure, fill_from_address, show_problem
 from pooling.interface.pages import answered, person
 from pooling.interface.problems import InputError, refusals
 from pooling.models import Pool, PoolEntry
@@ -178,8 +178,8 @@ def queue_new(request: HttpRequest, slug: str) -> HttpResponse:
     collection = collection_for(request.user, slug, ADMIN)
     if request.headers.get("HX-Request"):
         return answered(request, QueueForm(collection, request.GET), _figures)
-    initial = {"pool": request.GET.get("pool")}
-    form = QueueForm(collection, request.POST or None, initial=initial)
+    form = QueueForm(collection, request.POST or None)
+    fill_from_address(request, form, ["pool"])
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         try:

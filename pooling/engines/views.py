@@ -18,7 +18,7 @@ from pooling.engines.presets import PRESETS
 from pooling.engines.running import start_asking, try_engine
 from pooling.engines.sql import database_names
 from pooling.engines.stored import LONGEST_KEY, change_engine, checked_key, create_engine, engine_for, key_of
-from pooling.interface.forms import FIRST, EditForm, GroupedForm, show_problem
+from pooling.interface.forms import FIRST, EditForm, GroupedForm, say_instead, show_problem
 from pooling.interface.option_fields import form_fields
 from pooling.interface.pages import go_on, person
 from pooling.interface.problems import refusals
@@ -163,6 +163,8 @@ def engine_new(request: HttpRequest, slug: str) -> HttpResponse:
     begins_with = None
     if (preset := request.GET.get("preset", "")) in PRESETS:
         begins_with = preset_named(preset)
+    elif preset:
+        say_instead(request, "preset", preset)
     form = EngineForm(request.POST or None, collection=collection, begins_with=begins_with)
     return _form(request, collection, form)
 

@@ -12,6 +12,7 @@ from django.forms.boundfield import BoundField
 from django.http import HttpRequest, QueryDict
 from django.utils.choices import flatten_choices
 from django.utils.text import Truncator
+from django.utils.translation import gettext
 
 from pooling.interface.problems import InputError
 
@@ -38,17 +39,55 @@ def show_problem(form: forms.BaseForm, error: Exception) -> None:
         form.add_error("file" if "file" in form.fields else None, str(error))
 
 
+class AddressForm(forms.Form):
+    """What the address of a page chooses; `say_left_out` says what of it makes no sense."""
+
+    def offer(self, **choices: Iterable[object]) -> None:
+        for name, values in choices.items():
+            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+
+
+def say_instead(request: HttpRequest, name: str, given: str, instead: object = "") -> None:
+    """Say above the page that a value of its address means nothing, and what is displayed instead, if any."""
+    words = {"given": f"{name}={Truncator(given).chars(MOST_REPEATED)}", "shown": instead}
+    sentence = (
+        gettext("“%(given)s” in the address means nothing here: “%(shown)s” is displayed instead.")
+        if instead
+        else gettext("“%(given)s” in the address means nothing here and is left out.")
+    )
+    request.instead = {**getattr(request, "instead", {}), sentence % words: True}  # type: ignore[attr-defined]
+
+
+def say_left_out(request: HttpRequest, form: forms.BaseForm, choice: Mapping[str, object]) -> None:
+    """Say which values of an address a page does not display, where `choice` has those that it does."""
+    for name in form.fields:
+        value, instead = form.cleaned_data.get(name), choice.get(name)
+        if name in form.errors or (value and instead is not None and value != instead):
+            given = ", ".join(request.GET.getlist(name))
+            say_instead(request, name, given, "" if instead is None else f"{name}={instead}")
+
+
 def choose_runs_from_address(request: HttpRequest, form: forms.BaseForm) -> None:
     """Choose in a new form the runs that the address names, as `?runs=1&runs=2` does."""
-    keys = [int(key) for key in request.GET.getlist("runs") if key.isdecimal() and len(key) < 19]
+    keys = []
+    for key in request.GET.getlist("runs"):
+        if key.isdecimal() and len(key) < 19:
+            keys.append(int(key))
+        else:
+            say_instead(request, "runs", key)
     if keys and not form.is_bound and "runs" in form.fields:
         form.fields["runs"].initial = keys
 
 
 def fill_from_address(request: HttpRequest, form: forms.BaseForm, names: Iterable[str]) -> None:
     for name in names:
-        if not form.is_bound and name in request.GET and name in form.fields:
-            form.fields[name].initial = request.GET[name]
+        if form.is_bound or not request.GET.get(name) or name not in form.fields:
+            continue
+        try:
+            form.fields[name].clean(request.GET[name])
+            form.initial[name] = request.GET[name]
+        except forms.ValidationError:
+            say_instead(request, name, request.GET[name])
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,12 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import translation
 from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from pooling.interface.forms import Figure
+from pooling.interface.forms import Figure, say_instead
 from pooling.interface.problems import InputError, refusals
 from pooling.interface.results import Result
 from pooling.models import Job
@@ -127,13 +128,32 @@ def _salt(request: HttpRequest) -> str:
 
 def page_of(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], per_page: int = PER_PAGE) -> Page[Any]:
     """The page of a list that the address asks for; a page out of range is the nearest one."""
-    return Paginator(rows, per_page).get_page(request.GET.get("page"))
+    page = numbered_page(rows, number := request.GET.get("page", ""), per_page)
+    if number and not is_number_of_page(number):
+        say_instead(request, "page", number, f"page={page.number}")
+    return page
+
+
+def is_number_of_page(written: str) -> bool:
+    return written.isdecimal() and int(written[:9]) > 0
+
+
+def numbered_page(
+    rows: QuerySet[Any] | Sequence[Any], number: str | int | None, per_page: int = PER_PAGE
+) -> Page[Any]:
+    """None is the first page, a number out of range the nearest one."""
+    return Paginator(rows, per_page).get_page(number)
 
 
 def page_here(request: HttpRequest, page: str) -> str:
     """The address of a page of this site that a form names to go on to, or nothing."""
     is_here = url_has_allowed_host_and_scheme(page, {request.get_host()}, require_https=request.is_secure())
     return page if is_here and page.startswith("/") else ""
+
+
+def to_list(request: HttpRequest, name: str, *parts: object) -> HttpResponse:
+    """Go back to the page of a list on which somebody sent the form of a row, or to the list."""
+    return redirect(page_here(request, request.POST.get("next", "")) or reverse(name, args=parts))
 
 
 def parameter(request: HttpRequest, name: str) -> str:

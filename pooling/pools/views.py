@@ -219,8 +219,7 @@ def _figures(form: PoolForm) -> list[Figure]:
 def extend(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     pool = _pool(request, slug, pool_id, ADMIN)
     form = ExtensionForm(pool, request.POST or None)
-    for name in {"depth"} & request.GET.keys():
-        form.initial[name] = request.GET[name]
+    fill_from_address(request, form, ["depth"])
     if request.method == "POST" and form.is_valid():
         try:
             name, runs = form.cleaned_data["name"], list(form.cleaned_data["runs"])

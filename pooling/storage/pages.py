@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, TypedDict
 
 from django import forms
@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.core import signing
-from django.core.files.base import File
+from django.core.files.base import ContentFile, File
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
@@ -32,7 +32,7 @@ from pooling.storage.imports import SHOWING, PreviewTable, import_later, import_
 # Previews of imports on pages: the file is sent once, shown, and then imported or forgotten.
 
 
-SALT = "previewed upload"
+SALT, PAGE_SALT = "previewed upload", "preview on a page"
 # What happened to more files than this is one sentence.
 MOST_NAMED = 3
 GONE = "This preview is more than a day old, or its file was imported. Choose the file again."
@@ -170,13 +170,16 @@ def upload(
     section: str,
     asks: Asks | None = None,
 ) -> HttpResponse | None:
-    """Import the form's files as `kind`, or show what that would do, and say where to go on; None when the
-    form has errors to show. Several files are all read before the first is imported, and none is where one is
-    refused; those too large for that are imported in the background, each by itself.
+    """Import the form's files as `kind`, or show what that would do, and say where to go on; None when there
+    is no file, or the form has errors to show. Several files are all read before the first is imported, and
+    none is where one is refused; those too large for that are imported in the background, each by itself.
+    Where names of some are taken, the page that shows the others offers to import them.
 
     section: to which page the preview belongs. asks: whether the collection has what a file can contradict;
     a file that does is shown first.
     """
+    if not form.is_bound:
+        return _previewed(request, collection, kind, section) if "preview" in request.GET else None
     if staged := request.POST.getlist("staged"):
         return _import_previewed(request, collection, kind, staged)
     try:
@@ -205,11 +208,19 @@ def upload(
             previews.append(preview(collection, kind, file, user=user, is_large=is_large, **options))
         except refusals() as error:
             problems.append(error)
+    taken = [str(one) for one in problems if isinstance(one, InputError) and one.conflict]
+    try:
+        if taken and len(taken) == len(problems) < len(files):
+            for file in unread:
+                previews.append(preview(collection, kind, file, user=user, is_large=True, **options))
+            return _to_preview(request, collection, kind, previews, taken=taken)
+        if not problems and (wants_preview or (can_contradict and any(one.asks for one in previews))):
+            return _to_preview(request, collection, kind, previews)
+    except refusals() as error:
+        problems.append(error)
     if problems:
         _show_problems(form, problems, previews, len(files))
         return None
-    if wants_preview or (can_contradict and any(one.asks for one in previews)):
-        return _page(request, collection, previews, section)
     names = [one.staged for one in previews]
     return _import_previewed(request, collection, kind, names, unread=unread, options=options)
 
@@ -247,9 +258,7 @@ def import_page(
         collection = collection_for(request.user, slug, ADMIN)
         # What arrived of a file that is too large is nothing at all, and refused all the same.
         form = form_class(request.POST, request.FILES) if request.method == "POST" else form_class()
-        if form.is_bound and (
-            response := upload(request, collection, kind, form, section=section, asks=asks)
-        ):
+        if response := upload(request, collection, kind, form, section=section, asks=asks):
             return response
         context = {"form": form, "collection": collection, "section": section}
         return render(request, template, context | (more(collection) if more else {}))
@@ -262,12 +271,45 @@ def files_of(form: forms.Form) -> list[UploadedFile[Any]]:
     return list(files) if isinstance(files, list) else [files]
 
 
-def _page(
-    request: HttpRequest, collection: Collection, previews: Sequence[Preview], section: str
+def _to_preview(
+    request: HttpRequest,
+    collection: Collection,
+    kind: str,
+    previews: Sequence[Preview],
+    *,
+    taken: Sequence[str] = (),
 ) -> HttpResponse:
-    """Of several files, those that nobody reads now are named in one sentence."""
+    """Keep for a day what was read and go to the page that shows it, so that “Back” sends no file again.
+    taken: why files that came along are left out."""
+    kept = [kind, collection.pk, person(request).pk], [asdict(one) for one in previews], taken
+    text = signing.dumps(kept, salt=PAGE_SALT, compress=True)
+    name = uploads.keep(ContentFile(text.encode()), uploads.PREVIEWED)
+    return redirect(f"{request.path}?preview={name.rpartition('/')[2]}")
+
+
+def _kept_name(request: HttpRequest) -> str:
+    name = request.GET.get("preview", "")
+    return f"{uploads.PREVIEWED}/{name}" if name.isalnum() and len(name) < 100 else ""
+
+
+def _previewed(request: HttpRequest, collection: Collection, kind: str, section: str) -> HttpResponse:
+    """What `_to_preview` kept. Of several files, those that nobody reads now are named in one sentence."""
+    try:
+        with default_storage.open(_kept_name(request)) as file:
+            text = file.read().decode(errors="replace")
+        owner, rows, taken = signing.loads(text, salt=PAGE_SALT, max_age=uploads.IMPORTABLE)
+    except (OSError, signing.BadSignature):
+        owner = None
+    if owner != [kind, collection.pk, person(request).pk]:
+        messages.error(request, GONE)
+        return redirect(request.path)
+    previews = [
+        Preview(**{**row, "tables": [PreviewTable(**table) for table in row["tables"]]}) for row in rows
+    ]
     unread = [one.file_name for one in previews if one.is_large] if len(previews) > 1 else []
     context = {
+        "taken": taken[:MOST_NAMED],
+        "more_taken": max(0, len(taken) - MOST_NAMED),
         "previews": previews,
         "unread": len(unread),
         "unread_names": _listed(unread),
@@ -289,6 +331,8 @@ def _import_previewed(
 ) -> HttpResponse:
     """unread: files that came with them, for the background, and their options."""
     user, outcomes = person(request), list[Result | Job]()
+    if kept_name := _kept_name(request):
+        uploads.discard(kept_name)
     try:
         for one in names:
             outcomes.append(import_staged(collection, kind, one, user=user))

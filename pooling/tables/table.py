@@ -41,12 +41,13 @@ from django.http import HttpRequest
 from django.template.context_processors import csrf
 
 from pooling.account_models import Preferences
+from pooling.interface.forms import say_instead
 from pooling.interface.registering import Registry
 from pooling.models import Collection
 from pooling.tables.columns import BulkAction, Column, Empty, Filter
 from pooling.tables.rows import PER_PAGE, Rows, in_order, narrowed, number_of, only, page_of_rows
 from pooling.tables.shown import Look, TableView
-from pooling.tables.state import Names, read_state
+from pooling.tables.state import Names, meaningless, read_state
 
 MOST_TABLES = 100
 
@@ -123,6 +124,8 @@ class Table:
         columns = tuple(column for column in self.columns if is_admin or not column.admin_only)
         names = Names(columns, self.filters, self.sort, self.prefix, self.choose, is_stored)
         state = read_state(request.GET, names)
+        for given in meaningless(request.GET, state):
+            say_instead(request, *given)
         keys = (
             state.columns or names.columns_among(remembered_columns(request, self.name)) or names.by_default
         )
@@ -141,7 +144,7 @@ class Table:
             actions=[*self.actions, *_ADDED.get(self.name, ())],
             prepare=self.prepare,
             key_of=self.key,
-            around={"collection": collection, **csrf(request)},
+            around={"collection": collection, "here": request.get_full_path(), **csrf(request)},
         )
 
     def _look(self) -> Look:

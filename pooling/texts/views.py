@@ -11,6 +11,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_http_methods
 
 from pooling.formats.wording import counted, plural
+from pooling.interface.forms import say_instead
 from pooling.logs.population import LOG_SHARE
 from pooling.models import Collection, Query
 from pooling.people.access import ADMIN, READERS, collection_for
@@ -71,9 +72,7 @@ def _in_words(window: object, share: object, strata: list[tuple[Any, Any, int]])
 def queries(request: HttpRequest, slug: str) -> HttpResponseBase:
     collection = collection_for(request.user, slug, ADMIN if request.method == "POST" else READERS)
     form = QueriesForm(request.POST, request.FILES) if request.method == "POST" else QueriesForm()
-    if request.method == "POST" and (
-        response := upload(request, collection, "queries", form, section="queries")
-    ):
+    if response := upload(request, collection, "queries", form, section="queries"):
         return response
     table = QUERIES.shown(request, Query.objects.listed().filter(collection=collection), collection)
     context = {"table": table, "form": form, "collection": collection, "section": "queries"}
@@ -86,11 +85,11 @@ def queries(request: HttpRequest, slug: str) -> HttpResponseBase:
 def documents(request: HttpRequest, slug: str) -> HttpResponseBase:
     collection = collection_for(request.user, slug, ADMIN if request.method == "POST" else READERS)
     form = DocumentsForm(request.POST, request.FILES) if request.method == "POST" else DocumentsForm()
-    if request.method == "POST" and (
-        response := upload(request, collection, "documents", form, section="documents")
-    ):
+    if response := upload(request, collection, "documents", form, section="documents"):
         return response
     pool = chosen_pool(request.GET, collection)
+    if pool is None and (given := request.GET.get("pool", "")):
+        say_instead(request, "pool", given)
     table = DOCUMENTS.shown(request, documents_of(collection, pool), collection)
     context = {"table": table, "form": form, "pool": pool, "collection": collection}
     return answer(request, "pooling/documents.html", {**context, "section": "documents"})

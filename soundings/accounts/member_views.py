@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.timezone import localtime
 from django.views.decorators.http import require_http_methods, require_POST
 
-from pooling.interface.pages import person
+from pooling.interface.pages import person, to_list
 from pooling.interface.problems import InputError
 from pooling.models import Invitation, Membership, Role
 from pooling.people import membership
@@ -184,4 +184,4 @@ def _in_words(outcome: Membership | Invitation) -> str:
 
 def _to_members(request: HttpRequest, slug: str) -> HttpResponse:
     member = collections_of(request.user).filter(slug=slug).exists()
-    return redirect("members", slug) if member else redirect("home")
+    return to_list(request, "members", slug) if member else redirect("home")

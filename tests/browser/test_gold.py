@@ -42,3 +42,20 @@ def test_an_admin_pauses_and_restores(page_of: Callable[..., Page], world: World
     expect(admin.get_by_role("button", name="Pause and set aside")).to_be_visible()
     expect(admin.get_by_role("row", name="answers within a second")).to_contain_text("by ada")
     open_judging(ben, queue)
+
+
+def test_a_question_that_is_changed_in_a_long_list_stays_in_sight(
+    page_of: Callable[..., Page], world: World
+) -> None:
+    for query in ("q1", "q2", "q3"):
+        for number in range(1, 7):
+            add_question(world.collection, NewQuestion(query=query, document=f"d{number}", answer="relevant"))
+    page = page_of(world.ada)
+    page.goto("/collections/harbour/gold/?sort=-query")
+    row = page.locator("tbody tr").last
+    name = row.get_by_role("rowheader").inner_text()
+    row.get_by_role("button", name="Out of use").click()
+    page.wait_for_url("**/gold/?sort=-query#*")
+    changed = page.get_by_role("row").filter(has=page.get_by_role("button", name="Use again"))
+    expect(changed).to_contain_text(name.split()[0])
+    expect(changed).to_be_in_viewport()

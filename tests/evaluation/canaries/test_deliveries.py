@@ -116,6 +116,10 @@ def test_a_canarys_page_asks_again_until_its_messages_were_tried(
     with capture(execute=False) as sending:
         client.post(f"/canaries/{canary.pk}/test/")
     assert again in client.get(canary.get_absolute_url()).content
+    part = client.get(canary.get_absolute_url(), headers={"HX-Request": "true"}).content
+    assert again in part
+    assert b"sending" in part
+    assert b"<h1" not in part
     for send in sending:
         send()
     assert again not in client.get(canary.get_absolute_url()).content

@@ -337,8 +337,9 @@ def test_the_page_says_the_verdict_and_takes_the_same_queries_whatever_it_shows(
     ):
         assert said in text
     for query, sentence in {
-        "?a=alpha&b=gamma": "This report compares no run “gamma”.",
-        "?a=beta&b=beta": "A run is compared with another: here with alpha.",
+        "?a=alpha&b=gamma": "“b=gamma” in the address means nothing here: “b=beta” is displayed instead.",
+        "?a=beta&b=beta": "“b=beta” in the address means nothing here: “b=alpha” is displayed instead.",
+        "?k=0": "“k=0” in the address means nothing here: “k=",
     }.items():
         address = reverse("report_comparisons", args=[report.pk]) + query
         assert sentence in client.get(address).content.decode()

@@ -466,7 +466,7 @@ def test_the_page_previews_imports_and_takes_back(world: World) -> None:
     browser.force_login(world.ada)
     url = reverse("judgments_import", args=["harbour"])
     file = SimpleUploadedFile("book.json", json.dumps(BOOK).encode())
-    page = browser.post(url, {"file": file, "format": "quepid", "preview": "1"})
+    page = browser.post(url, {"file": file, "format": "quepid", "preview": "1"}, follow=True)
     shown = page.content.decode()
     assert "eve@x.org (imported), who cannot sign in" in shown
     assert not JudgmentImport.objects.exists()

@@ -175,11 +175,11 @@ def test_labels_that_conflict_are_shown_before_they_are_imported(world: World, c
     path = world.folder / "other.qrels"
     path.write_text(f"{query} 0 {document} {1 - here}\nq3 0 d6 0\n")
     with path.open("rb") as file:
-        page = client.post(address, {"file": file})
+        page = client.post(address, {"file": file}, follow=True)
     [shown] = page.context["previews"]
     conflict = shown.tables[0]
     assert (conflict.heading, conflict.count) == ("Contradict labels made here", 1)
-    assert conflict.rows == [(query, document, str(1 - here), str(here), "judged here")]
+    assert conflict.rows == [[query, document, str(1 - here), str(here), "judged here"]]
     assert not ImportedLabel.objects.exists()
     page = client.post(address, {"staged": shown.staged}, follow=True)
     assert "Labels: 2 new" in page.content.decode()
@@ -194,9 +194,9 @@ def test_labels_that_contradict_an_earlier_import_are_all_shown_and_refused(
     path = world.folder / "new.qrels"
     path.write_text("q1 0 d1 0\nq1 0 d2 0\nq2 0 d1 0\n")
     with path.open("rb") as file:
-        page = client.post(reverse("qrels_import", args=["harbour"]), {"file": file})
+        page = client.post(reverse("qrels_import", args=["harbour"]), {"file": file}, follow=True)
     [shown] = page.context["previews"]
-    assert [row[:2] for row in shown.tables[0].rows] == [("q1", "d1"), ("q1", "d2")]
-    assert shown.tables[0].rows[0][2:] == ("0", "1", "old.qrels")
+    assert [row[:2] for row in shown.tables[0].rows] == [["q1", "d1"], ["q1", "d2"]]
+    assert shown.tables[0].rows[0][2:] == ["0", "1", "old.qrels"]
     assert "imported before. Keep one of them." in page.content.decode()
     assert 'name="staged"' not in page.content.decode()

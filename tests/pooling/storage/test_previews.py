@@ -15,6 +15,7 @@ from pytest_django import Settings
 
 from pooling.models import Collection, Document, Membership, Query, Role, Run
 from pooling.storage.uploads import PREVIEWED, erase_previewed
+from tests.soundings.everywhere.test_who_may import skipped_levels
 from tests.world import ALPHA, BETA, World, run_text
 
 FILES = {
@@ -57,13 +58,15 @@ def test_a_file_is_shown_then_imported_without_being_sent_again(
     world: World, ada: Client, page: str, counts: dict[str, int], done: str
 ) -> None:
     address, before, files = reverse(page, args=["harbour"]), stored(), set(waiting_files())
-    answer = ada.post(address, {"file": upload(page), "preview": "1"})
+    answer = ada.post(address, {"file": upload(page), "preview": "1"}, follow=True)
     [shown] = answer.context["previews"]
     assert counts.items() <= dict(shown.counts).items()
     assert "<b>tram" not in answer.content.decode()
     assert stored() == before
-    assert len(set(waiting_files()) - files) == 1
-    assert done in ada.post(address, {"staged": shown.staged}, follow=True).content.decode()
+    assert len(set(waiting_files()) - files) == 2  # the file and its preview
+    assert (
+        done in ada.post(answer.redirect_chain[-1][0], {"staged": shown.staged}, follow=True).content.decode()
+    )
     assert stored() != before or page == "documents"
     assert set(waiting_files()) == files
     again = ada.post(address, {"staged": shown.staged}, follow=True).content.decode()
@@ -72,7 +75,7 @@ def test_a_file_is_shown_then_imported_without_being_sent_again(
 
 def test_what_was_asked_for_with_the_file_is_asked_for_in_the_import(world: World, ada: Client) -> None:
     address = reverse("run_import", args=["harbour"])
-    answer = ada.post(address, {"file": upload("run_import"), "name": "first", "preview": "1"})
+    answer = ada.post(address, {"file": upload("run_import"), "name": "first", "preview": "1"}, follow=True)
     ada.post(address, {"staged": answer.context["previews"][0].staged, "name": "other"})
     assert world.collection.runs.get().name == "first"
 
@@ -80,7 +83,7 @@ def test_what_was_asked_for_with_the_file_is_asked_for_in_the_import(world: Worl
 def test_several_runs_are_shown_and_imported_together(world: World, ada: Client) -> None:
     address = reverse("run_import", args=["harbour"])
     files = [upload("run_import"), SimpleUploadedFile("beta.run", run_text(BETA).encode())]
-    shown = ada.post(address, {"file": files, "preview": "1"}).context["previews"]
+    shown = ada.post(address, {"file": files, "preview": "1"}, follow=True).context["previews"]
     ada.post(address, {"staged": [one.staged for one in shown]})
     assert {run.name for run in world.collection.runs.all()} == {"alpha", "beta"}
 
@@ -91,11 +94,10 @@ def test_a_preview_of_several_runs_has_a_line_for_each_and_the_decision_above_th
     strange = run_text(BETA).replace(" d", " other-d").encode()
     files = [upload("run_import"), SimpleUploadedFile("strange.run", strange)]
     address = reverse("run_import", args=["harbour"])
-    page = " ".join(ada.post(address, {"file": files, "preview": "1"}).content.decode().split())
-    assert (
-        '<details><summary><span class="id">alpha.run</span> <span class="quiet">9 rows, 3 queries,' in page
-    )
+    page = " ".join(ada.post(address, {"file": files, "preview": "1"}, follow=True).content.decode().split())
+    assert '<details><summary><h2 class="id">alpha.run</h2> <span class="quiet">9 rows, 3 queries,' in page
     assert page.count("<details open") == 0
+    assert skipped_levels(page) == []
     assert page.count("1 note</span>") == 1
     assert page.index("Import 2 files") < page.index("alpha.run")
 
@@ -123,15 +125,57 @@ def test_two_files_of_one_name_are_refused_together(world: World, ada: Client) -
     assert not world.collection.runs.exists()
 
 
-def test_a_taken_name_of_one_of_several_files_is_refused_where_the_files_are(
-    world: World, ada: Client
+@pytest.mark.parametrize("bound", [1 << 20, len(run_text(ALPHA) + run_text(BETA))])
+def test_of_several_files_those_whose_names_are_taken_are_left_out_and_the_others_offered(
+    bound: int, world: World, ada: Client, settings: Settings
 ) -> None:
-    address = reverse("run_import", args=["harbour"])
+    address, files = reverse("run_import", args=["harbour"]), waiting_files()
     ada.post(address, {"file": upload("run_import")})
-    page = ada.post(address, {"file": [upload("run_import"), SimpleUploadedFile("b.run", b"q1 Q0 d1 1 2 t")]})
-    (name,) = page.context["form"].errors
-    assert name == "file"
+    settings.BACKGROUND_UPLOAD_BYTES = bound
+    others = [SimpleUploadedFile(f"{name}.run", run_text(BETA).encode()) for name in "bc"]
+    page = ada.post(address, {"file": [upload("run_import"), *others]}, follow=True)
+    text = " ".join(page.content.decode().split())
+    assert "1 of the files is left out:" in text
+    assert "Run “alpha” already exists, and runs do not change." in text
+    assert "Import the 2 others" in text
+    assert {run.name for run in world.collection.runs.all()} == {"alpha"}
+    staged = [one.staged for one in page.context["previews"]]
+    done = ada.post(page.redirect_chain[-1][0], {"staged": staged}, follow=True).content.decode()
+    assert "“b”" in done or "b.run is imported in the background" in done
+    assert waiting_files() == files
+
+
+@pytest.mark.parametrize("text", [run_text(ALPHA), "q1 d1"])
+def test_where_every_file_is_refused_nothing_is_offered(text: str, world: World, ada: Client) -> None:
+    address, files = reverse("run_import", args=["harbour"]), waiting_files()
+    for name in ("alpha.run", "b.run"):
+        ada.post(address, {"file": SimpleUploadedFile(name, run_text(ALPHA).encode())})
+    sent = [upload("run_import"), SimpleUploadedFile("b.run" if "Q0" in text else "c.run", text.encode())]
+    page = ada.post(address, {"file": sent})
     assert page.context["form"].errors["file"][0].startswith("Run “alpha” already exists")
+    assert "None of these 2 files was imported." in page.context["form"].errors["file"]
+    assert waiting_files() == files
+
+
+def test_a_preview_has_an_address_until_its_file_is_imported(
+    world: World, ada: Client, client: Client
+) -> None:
+    address = reverse("queries", args=["harbour"])
+    answer = ada.post(address, {"file": upload("queries"), "preview": "1"})
+    assert answer.status_code == 302
+    shown = ada.get(answer.url)
+    assert shown.context["previews"][0].file_name == "q.tsv"
+    for wrong in (
+        f"{address}?preview=../x",
+        f"{address}?preview=",
+        answer.url.replace("queries", "documents"),
+    ):
+        assert "Choose the file again." in ada.get(wrong, follow=True).content.decode()
+    client.force_login(world.vera)
+    assert "Choose the file again." in client.get(answer.url, follow=True).content.decode()
+    client.force_login(world.ada)
+    ada.post(answer.url, {"staged": shown.context["previews"][0].staged})
+    assert "Choose the file again." in ada.get(answer.url, follow=True).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -142,7 +186,7 @@ def test_where_one_is_refused_after_its_preview_those_left_are_counted(
 ) -> None:
     files = [SimpleUploadedFile(f"{name}.run", run_text(ALPHA).encode()) for name in names]
     address = reverse("run_import", args=["harbour"])
-    shown = ada.post(address, {"file": files, "preview": "1"}).context["previews"]
+    shown = ada.post(address, {"file": files, "preview": "1"}, follow=True).context["previews"]
     ada.post(address, {"file": SimpleUploadedFile("b.run", run_text(BETA).encode())})
     page = ada.post(address, {"staged": [one.staged for one in shown]}, follow=True)
     listed = [str(message) for message in page.context["messages"]]
@@ -177,7 +221,7 @@ def test_files_that_are_large_together_are_read_up_to_the_bound(
     def files() -> list[SimpleUploadedFile]:
         return [SimpleUploadedFile(f"{name}.run", run_text(ALPHA).encode()) for name in names]
 
-    page = ada.post(address, {"file": files(), "preview": "1"})
+    page = ada.post(address, {"file": files(), "preview": "1"}, follow=True)
     assert [one.is_large for one in page.context["previews"]] == [False, False, True, True]
     assert "2 of these files are too large to be read while you wait" in page.content.decode()
     page = ada.post(address, {"file": files()}, follow=True)
@@ -198,7 +242,7 @@ def test_notes_on_runs_that_come_together_are_told_with_their_names(world: World
 def test_a_file_with_an_error_is_told_with_its_line_and_not_kept(world: World, ada: Client) -> None:
     files = waiting_files()
     wrong = SimpleUploadedFile("q.tsv", b"id\ttext\nq9")
-    page = ada.post(reverse("queries", args=["harbour"]), {"file": wrong, "preview": "1"})
+    page = ada.post(reverse("queries", args=["harbour"]), {"file": wrong, "preview": "1"}, follow=True)
     assert "q.tsv, line 2" in page.context["form"].errors["file"][0]
     assert waiting_files() == files
 
@@ -207,7 +251,9 @@ def test_a_preview_is_of_one_person_and_one_collection(world: World, ada: Client
     other = Collection.objects.create(name="Tides", slug="tides")
     for user, collection in ((world.ada, other), (world.vera, world.collection)):
         Membership.objects.update_or_create(user=user, collection=collection, defaults={"role": Role.ADMIN})
-    answer = ada.post(reverse("queries", args=["harbour"]), {"file": upload("queries"), "preview": "1"})
+    answer = ada.post(
+        reverse("queries", args=["harbour"]), {"file": upload("queries"), "preview": "1"}, follow=True
+    )
     staged = answer.context["previews"][0].staged
     before = stored()
     for user, slug, sent in (
@@ -226,14 +272,16 @@ def test_a_preview_is_of_one_person_and_one_collection(world: World, ada: Client
 def test_a_large_file_is_not_read_while_one_waits(world: World, ada: Client, settings: Settings) -> None:
     settings.BACKGROUND_UPLOAD_BYTES = 10
     address = reverse("run_import", args=["harbour"])
-    answer = ada.post(address, {"file": upload("run_import"), "preview": "1"})
+    answer = ada.post(address, {"file": upload("run_import"), "preview": "1"}, follow=True)
     [shown] = answer.context["previews"]
     assert shown.is_large
     assert ada.post(address, {"staged": shown.staged}).url.startswith("/jobs/")
 
 
 def test_what_nobody_imports_is_erased_after_a_day(world: World, ada: Client) -> None:
-    answer = ada.post(reverse("queries", args=["harbour"]), {"file": upload("queries"), "preview": "1"})
+    answer = ada.post(
+        reverse("queries", args=["harbour"]), {"file": upload("queries"), "preview": "1"}, follow=True
+    )
     erase_previewed()
     assert waiting_files()
     erase_previewed(timezone.now() + timedelta(days=1, minutes=1))

@@ -3,14 +3,16 @@ address takes, with the status that each person gets.
 
 What is posted is empty, so an admin may get 400, or the form again with what is missing. The table answers
 one question: who is let in. A redirection to the sign-in page stands there as `sign-in`. A request that is
-refused changes nothing.
+refused changes nothing, and the headings of a page skip no level.
 """
 
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,12 @@ def methods_of(pattern: URLPattern, address: str, admin: Client) -> Iterator[str
     yield from (name for name in refused["Allow"].split(", ") if name != "HEAD")
 
 
+def skipped_levels(page: str) -> list[str]:
+    """Headings more than one level below the one before; a document's query may come before its title."""
+    found = [(1, ""), *((int(level), text) for level, text in re.findall(r"<h([1-6])\b[^>]*>([^<]*)", page))]
+    return [text for (before, _), (level, text) in pairwise(found) if level > before + 1]
+
+
 def status_of(client: Client, method: str, address: str, pattern: URLPattern) -> str:
     """What somebody gets; whatever the request changed is as before."""
     cookies = {name: one.value for name, one in client.cookies.items()}
@@ -76,8 +84,9 @@ def status_of(client: Client, method: str, address: str, pattern: URLPattern) ->
     with connection.execute_wrapper(note):
         answer = getattr(client, method.lower())(address, **({} if method == "GET" else sent))
     assert answer.status_code not in (401, 403, 404) or not written, written
-    if answer.streaming:
-        b"".join(answer.streaming_content)
+    content = b"".join(answer.streaming_content) if answer.streaming else answer.content
+    if "html" in answer.get("Content-Type", ""):
+        assert not skipped_levels(content.decode()), address
     transaction.savepoint_rollback(before)
     client.cookies = SimpleCookie(cookies)
     leads_to_sign_in = answer.status_code == 302 and answer.url.startswith("/sign-in/")
