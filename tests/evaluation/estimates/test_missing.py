@@ -106,7 +106,7 @@ def test_only_what_the_pool_reaches_was_found() -> None:
 
 
 def test_the_loss_is_said_in_a_sentence() -> None:
-    table = leave_one_out(evaluate(QRELS, RUNS, 2), 2)
+    table = leave_one_out(evaluate(QRELS, RUNS, 2), 2).assign(judged=0.8)
 
     line = new_retriever_line(table, 2, 0.5)
 
