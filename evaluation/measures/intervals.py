@@ -164,10 +164,10 @@ def _limits(
         np.where(bounded, np.maximum(low, least), low),
         np.where(bounded, np.minimum(high, most), high),
     )
-    mass = counted.astype(np.float64) if weights is None else mass
+    mass, few = counted.astype(np.float64) if weights is None else mass, n < FEWEST_QUERIES
     for anchor in np.arange(least, most + 1):
         differ = counted & (values != anchor)
-        columns = np.flatnonzero(bounded & (n > 0) & (np.count_nonzero(differ, axis=0) < FEW_UNLIKE))
+        columns = np.flatnonzero(bounded & ~few & (np.count_nonzero(differ, axis=0) < FEW_UNLIKE))
         below, above = _reach_of_few(
             np.where(counted, values - anchor, 0.0)[:, columns],
             mass[:, columns],
@@ -177,7 +177,6 @@ def _limits(
         )
         low[columns] = np.minimum(low[columns], anchor + below)
         high[columns] = np.maximum(high[columns], anchor + above)
-    few = n < FEWEST_QUERIES
     low[few] = high[few] = np.nan
     return low, high
 
@@ -192,7 +191,12 @@ def _reach_of_few(
     """
     each = mass * (worth / mass.sum(axis=0))
     unlike = (each * (distances != 0)).sum(axis=0)
-    share = special.betaincinv(unlike + 1, np.maximum(worth - unlike, 1e-9), (1 + level) / 2)
+    # SciPy, which takes as long to load as a small evaluation, only where some differ.
+    share = (
+        special.betaincinv(unlike + 1, np.maximum(worth - unlike, 1e-9), (1 + level) / 2)
+        if unlike.any()
+        else share_unlike(worth, level)
+    )
     below, above = (
         share * ((each * side(distances, 0.0)).sum(axis=0) + furthest) / (unlike + 1)
         for side, furthest in zip((np.minimum, np.maximum), possible, strict=True)
