@@ -215,10 +215,10 @@ def new_retriever_line(table: pd.DataFrame, k: int, share: float, why: str = "")
     drops = table.dropna(subset=["drop", "relative_drop"])
     if not len(drops):
         why = why or "no run keeps a relevant document"
-    least = table.dropna(subset=["judged"]).sort_values("judged", kind="stable").head(1)
-    for run, judged in zip(least["run"], least["judged"], strict=True):
-        if judged < LOW_COVERAGE:
-            why = why or f"of what {run} has down to the pool's depth, {percent(float(judged))} has a label"
+    low = table[table["judged"] < LOW_COVERAGE].sort_values("judged", kind="stable")
+    if len(low) and not why:
+        run, judged = low["run"].iloc[0], float(low["judged"].iloc[0])
+        why = f"of what {run} has down to the pool's depth, {percent(judged)} has a label"
     if why:
         return f"What a new retriever would lose is unknown: {why}."
     mean, relative = (share * float(drops[one].mean()) for one in ("drop", "relative_drop"))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, TypedDict
 
 from django import forms
@@ -33,6 +35,8 @@ from pooling.storage.imports import SHOWING, PreviewTable, import_later, import_
 
 
 SALT, PAGE_SALT = "previewed upload", "preview on a page"
+# Tells pages from the uploads beside them, which nobody reads by the name in an address.
+PAGE_ENDING = ".page"
 # What happened to more files than this is one sentence.
 MOST_NAMED = 3
 GONE = "This preview is more than a day old, or its file was imported. Choose the file again."
@@ -283,23 +287,24 @@ def _to_preview(
     taken: why files that came along are left out."""
     kept = [kind, collection.pk, person(request).pk], [asdict(one) for one in previews], taken
     text = signing.dumps(kept, salt=PAGE_SALT, compress=True)
-    name = uploads.keep(ContentFile(text.encode()), uploads.PREVIEWED)
-    return redirect(f"{request.path}?preview={name.rpartition('/')[2]}")
+    name = uploads.keep(ContentFile(text.encode()), uploads.PREVIEWED, PAGE_ENDING)
+    return redirect(f"{request.path}?preview={Path(name).stem}")
 
 
 def _kept_name(request: HttpRequest) -> str:
     name = request.GET.get("preview", "")
-    return f"{uploads.PREVIEWED}/{name}" if name.isalnum() and len(name) < 100 else ""
+    is_name = name.isalnum() and len(name) < 100
+    return f"{uploads.PREVIEWED}/{name}{PAGE_ENDING}" if is_name else ""
 
 
 def _previewed(request: HttpRequest, collection: Collection, kind: str, section: str) -> HttpResponse:
     """What `_to_preview` kept. Of several files, those that nobody reads now are named in one sentence."""
-    try:
-        with default_storage.open(_kept_name(request)) as file:
-            text = file.read().decode(errors="replace")
-        owner, rows, taken = signing.loads(text, salt=PAGE_SALT, max_age=uploads.IMPORTABLE)
-    except (OSError, signing.BadSignature):
-        owner = None
+    owner = None
+    if name := _kept_name(request):
+        with suppress(FileNotFoundError, signing.BadSignature), default_storage.open(name) as file:
+            owner, rows, taken = signing.loads(
+                file.read().decode(), salt=PAGE_SALT, max_age=uploads.IMPORTABLE
+            )
     if owner != [kind, collection.pk, person(request).pk]:
         messages.error(request, GONE)
         return redirect(request.path)

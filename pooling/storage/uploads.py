@@ -90,9 +90,9 @@ def local_copy(upload: UploadedFile[Any]) -> Iterator[Path]:
         yield path
 
 
-def keep(upload: File[Any], folder: str = "uploads") -> str:
+def keep(upload: File[Any], folder: str = "uploads", ending: str = "") -> str:
     """Put the upload into storage, for the worker or for an import after its preview; its name there."""
-    name = f"{folder}/{uuid4().hex}"
+    name = f"{folder}/{uuid4().hex}{ending}"
     with disk_errors_named():
         try:
             return default_storage.save(name, upload)

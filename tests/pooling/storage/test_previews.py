@@ -6,7 +6,8 @@ from datetime import timedelta
 from errno import ENOSPC
 
 import pytest
-from django.core.files.storage import default_storage
+from django.core.files.base import File
+from django.core.files.storage import FileSystemStorage, default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -155,6 +156,23 @@ def test_where_every_file_is_refused_nothing_is_offered(text: str, world: World,
     assert page.context["form"].errors["file"][0].startswith("Run “alpha” already exists")
     assert "None of these 2 files was imported." in page.context["form"].errors["file"]
     assert waiting_files() == files
+
+
+def test_an_upload_is_not_opened_as_the_page_of_a_preview(
+    world: World, ada: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, opened = reverse("queries", args=["harbour"]), list[str]()
+    ada.post(address, {"file": upload("queries"), "preview": "1"})
+    (sent,) = (name for name in waiting_files() if name.isalnum())
+
+    def no_file(storage: FileSystemStorage, name: str, mode: str = "rb") -> File[bytes]:
+        opened.append(name)
+        raise FileNotFoundError(name)
+
+    monkeypatch.setattr(FileSystemStorage, "_open", no_file)
+    assert "Choose the file again." in ada.get(f"{address}?preview={sent}", follow=True).content.decode()
+    assert opened
+    assert f"{PREVIEWED}/{sent}" not in opened
 
 
 def test_a_preview_has_an_address_until_its_file_is_imported(

@@ -133,6 +133,18 @@ def test_an_upload_waits_in_the_bucket_for_its_worker(
     assert default_storage.listdir("uploads") == ([], [])
 
 
+def test_a_preview_waits_in_the_bucket_and_no_other_name_is_one(
+    elsewhere_stored: None, world: World, client: Client
+) -> None:
+    client.force_login(world.ada)
+    sent = {"file": io.BytesIO(b"q9\tsea level"), "preview": "1"}
+    address = client.post("/collections/harbour/queries/", sent).url  # type: ignore[attr-defined]
+    assert client.get(address).context["previews"][0].counts
+    for wrong in ("", "../x", "0" * 32):
+        page = client.get(f"/collections/harbour/queries/?preview={wrong}", follow=True)
+        assert "Choose the file again." in page.content.decode()
+
+
 def test_a_copy_is_fetched_once_and_goes_when_nobody_reads_it(
     elsewhere_stored: None, settings: Settings
 ) -> None:
