@@ -7,8 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis.stateful import invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import invariant, rule
 
 from labeling.adaptive import reordering
 from labeling.adaptive.options import AdaptiveOptions
@@ -16,7 +15,7 @@ from labeling.gold import repeats
 from labeling.models import Item, Lease, QueryPlan, Queue, Selection
 from tests.labeling.helpers import make_adaptive_queue
 from tests.labeling.judging import test_state_machine
-from tests.labeling.judging.test_state_machine import Judging
+from tests.labeling.judging.test_state_machine import Judging, run_machine
 from tests.world import World
 
 BUDGET = 7
@@ -77,15 +76,14 @@ class JudgingALiveQueue(Judging):
             assert item.done + held >= item.needed or judged
 
 
+@pytest.mark.hypothesis
 @pytest.mark.django_db
-@pytest.mark.parametrize("examples", [2, pytest.param(5, marks=[pytest.mark.slow, pytest.mark.anywhere])])
 @pytest.mark.parametrize("rule_of_budget", ["equal", "greedy"])
 def test_the_sentences_hold_where_labels_move_the_order(
     world: World,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     rule_of_budget: str,
-    examples: int,
 ) -> None:
     def open_live(world: World, needed: int = 1, **options: Any) -> Queue:
         adaptive = AdaptiveOptions(budget=BUDGET, budget_rule=rule_of_budget, budget_floor=1)
@@ -94,16 +92,7 @@ def test_the_sentences_hold_where_labels_move_the_order(
     monkeypatch.setattr(reordering, "BATCH", 2)
     monkeypatch.setattr(repeats, "GAP", 0)
     monkeypatch.setattr(test_state_machine, "make_queue", open_live)
-    machine = type("JudgingInThisWorld", (JudgingALiveQueue,), {"world": world})
-    run_state_machine_as_test(
-        machine,
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=25,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    run_machine(type("JudgingInThisWorld", (JudgingALiveQueue,), {"world": world}), examples=2, steps=25)
     assert not [
         record
         for record in caplog.records

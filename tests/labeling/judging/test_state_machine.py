@@ -350,21 +350,23 @@ def answers_gold(key: str) -> bool:
     return JudgmentEvent.objects.get(key=key).gold_id is not None
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize("examples", [4, pytest.param(16, marks=[pytest.mark.slow, pytest.mark.anywhere])])
-def test_the_sentences_hold_whatever_people_do(
-    world: World, monkeypatch: pytest.MonkeyPatch, examples: int
-) -> None:
-    monkeypatch.setattr(repeats, "GAP", 0)
-    # What is drawn for the people must be the same when hypothesis runs an example again.
-    monkeypatch.setattr(secrets, "randbelow", random.randrange)
-    machine = type("JudgingInThisWorld", (Judging,), {"world": world})
+def run_machine(machine: type[RuleBasedStateMachine], examples: int, steps: int) -> None:
+    """The same examples in each run; `make fuzz` tries ten times as many that no run before had."""
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=examples,
-            stateful_step_count=30,
+            max_examples=examples if settings().derandomize else 10 * examples,
+            stateful_step_count=steps,
             deadline=None,
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+@pytest.mark.hypothesis
+@pytest.mark.django_db
+def test_the_sentences_hold_whatever_people_do(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeats, "GAP", 0)
+    # What is drawn for the people must be the same when hypothesis runs an example again.
+    monkeypatch.setattr(secrets, "randbelow", random.randrange)
+    run_machine(type("JudgingInThisWorld", (Judging,), {"world": world}), examples=4, steps=30)
