@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evaluation.charts.over_time import heights, marks_of, over_time_size
 from pooling.heavy import alt, pd
-from pooling.interface.charting import DARK, LIGHT, finished
+from pooling.interface.charting import LIGHT, finished
 
 
 def canary_over_time(
@@ -15,7 +15,6 @@ def canary_over_time(
     threshold: float,
     title: str,
     breaks: Sequence[str] = (),
-    dark: bool = False,
     narrow: bool = False,
 ) -> alt.LayerChart:
     """A line for each family of runs over their import, with intervals, and the threshold as a dashed line.
@@ -25,7 +24,7 @@ def canary_over_time(
     import, so that none hides another. breaks: times from which on other queries were measured, as dotted
     lines.
     """
-    theme = DARK if dark else LIGHT
+    theme = LIGHT
     families = list(dict.fromkeys(values["family"]))
     across = alt.X(
         "at:T",

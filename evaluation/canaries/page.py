@@ -240,15 +240,15 @@ def _place(value: CanaryValue, first: int) -> str:
 def canary_svg(canary: Canary, variant: str) -> bytes:
     """The canary over time as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     values = values_of(canary)
-    name = f"canaries/{canary.pk}-{canary_chart_key(canary, values)}-{variant}.svg"
-    return kept_svg(name, lambda: _chart(canary, values, variant))
+    stem = f"canaries/{canary.pk}-{canary_chart_key(canary, values)}"
+    return kept_svg(stem, variant, lambda is_narrow: _chart(canary, values, narrow=is_narrow))
 
 
 def canary_png(canary: Canary) -> bytes:
-    return to_png(_chart(canary, values_of(canary), "light"))
+    return to_png(_chart(canary, values_of(canary)))
 
 
-def _chart(canary: Canary, values: Sequence[CanaryValue], variant: str) -> alt.LayerChart:
+def _chart(canary: Canary, values: Sequence[CanaryValue], *, narrow: bool = False) -> alt.LayerChart:
     frame = pd.DataFrame(
         [
             {
@@ -270,8 +270,7 @@ def _chart(canary: Canary, values: Sequence[CanaryValue], variant: str) -> alt.L
         threshold=canary.threshold,
         breaks=_starts(values),
         title=titled(*split_name(canary.measure)),
-        dark=variant.startswith("dark"),
-        narrow=variant.endswith("narrow"),
+        narrow=narrow,
     )
 
 

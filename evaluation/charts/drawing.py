@@ -160,7 +160,6 @@ def strategy_curves(
     shares: Sequence[float],
     best: Sequence[float],
     *,
-    dark: bool = False,
     narrow: bool = False,
 ) -> alt.LayerChart:
     """Shares of the relevant documents found after judging shares of a pool, one line each from the origin
@@ -169,7 +168,7 @@ def strategy_curves(
     curves: by strategy, the share of the relevant documents found at each of `shares`. best: the same for
     somebody who knows the labels, drawn dotted.
     """
-    look = Look(list(curves), DARK if dark else LIGHT, narrow)
+    look = Look(list(curves), LIGHT, narrow)
     rows = [
         (name, share, recall)
         for name, curve in curves.items()
@@ -369,13 +368,13 @@ def forest_size(rows: int, *, narrow: bool = False) -> tuple[int, int]:
     return (380, 100 + 52 * rows) if narrow else (860, 90 + 46 * rows)
 
 
-def forest(table: pd.DataFrame, *, title: str, dark: bool = False, narrow: bool = False) -> alt.LayerChart:
+def forest(table: pd.DataFrame, *, title: str, narrow: bool = False) -> alt.LayerChart:
     """Differences of one run from others, a row each: mark and thick line are the mean with its interval over
     queries, the thin line its bounds, the diamond with its line below the estimate from the audit.
 
     table: run, difference, low, high, least, most, estimate, from, to; missing values are not drawn.
     """
-    theme = DARK if dark else LIGHT
+    theme = LIGHT
     ends = ["low", "high", "least", "most", "from", "to", "difference"]
     reach = max(float(table[ends].abs().max().max()), 0.05) * 1.05
     scale = alt.Scale(domain=[-reach, reach], nice=False)

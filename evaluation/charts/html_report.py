@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from evaluation.charts import drawing as charts
 from evaluation.charts.kinds import KINDS, ChartChoice, ChartKind, default_choice
@@ -21,19 +21,20 @@ from evaluation.report_store.provenance import Provenance
 from evaluation.scoring.figures import Figure
 from evaluation.scoring.results import decimal, interval, percent
 from pooling.interface.assets import ASSETS_DIR
+from pooling.interface.charting import in_look
 
 # Rows of one table in the file: it is read by people.
 MOST_ROWS = 200
 #: A text, and whether it is a name rather than a number.
 Cell: TypeAlias = tuple[str, bool]
-Drawer = Callable[[ChartKind, ChartChoice, bool], bytes]
+Drawer = Callable[[ChartKind, ChartChoice], bytes]
 
 
 @dataclass(frozen=True)
 class HtmlReport:
     """Contents of the file. sentences: what it begins with, the first sentence loudest. notes: sentences
-    above everything else, such as warnings. draw: how a picture is had as SVG (kind, choice, dark); None
-    draws it again. tables: after the means. worth: tables of what the numbers are worth, of
+    above everything else, such as warnings. draw: how a picture is had as SVG in the light look (kind,
+    choice); None draws it again. tables: after the means. worth: tables of what the numbers are worth, of
     `evaluation.rendering.estimate_tables`."""
 
     title: str
@@ -154,27 +155,27 @@ def _more(rows: int) -> str:
 def _picture(report: HtmlReport, kind: ChartKind, choice: ChartChoice) -> PictureSection:
     table = kind.table(report.figures, choice)
     rows = kind.rows(table, choice)
+    if report.draw is not None:
+        svg = report.draw(kind, choice)
+    else:
+        svg = charts.to_svg(kind.draw(table, report.figures, choice))
     return PictureSection(
         name=kind.name,
         title=kind.title(choice),
         summary=kind.summary(table, choice),
         reading=kind.reading,
-        svg="".join(_inline(report, kind, choice, table, dark=dark) for dark in (False, True)),
+        svg=_inline(kind, svg, "light") + _inline(kind, svg, "dark"),
         table=Table(
             columns_in_words(rows, choice), cells_in_words(rows.head(MOST_ROWS)), kind.name, _more(len(rows))
         ),
     )
 
 
-def _inline(report: HtmlReport, kind: ChartKind, choice: ChartChoice, table: Any, *, dark: bool) -> str:
+def _inline(kind: ChartKind, svg: bytes, look: str) -> str:
     """A picture as a part of the page: seen in one colour scheme only, and with ids of its own."""
-    if report.draw is not None:
-        svg = report.draw(kind, choice, dark).decode()
-    else:
-        svg = charts.to_svg(kind.draw(table, report.figures, choice, dark=dark)).decode()
-    scheme = "dark" if dark else "light"
-    own = re.sub(r'(?<=id=")(?=[\w-]+")|(?<=url\(#)', f"{kind.name}-{scheme}-", svg)
-    return own.replace("<svg ", f'<svg aria-hidden="true" focusable="false" data-scheme="{scheme}" ', 1)
+    text = in_look(svg, look).decode()
+    own = re.sub(r'(?<=id=")(?=[\w-]+")|(?<=url\(#)', f"{kind.name}-{look}-", text)
+    return own.replace("<svg ", f'<svg aria-hidden="true" focusable="false" data-scheme="{look}" ', 1)
 
 
 def lines_of(figures: Figures, choice: ChartChoice) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from evaluation.charts.drawing import SHAPES
 from pooling.heavy import alt, pd
-from pooling.interface.charting import DARK, LIGHT, Theme, finished
+from pooling.interface.charting import LIGHT, Theme, finished
 
 
 def over_time_size(runs: int, *, narrow: bool = False) -> tuple[int, int]:
@@ -43,14 +43,12 @@ def heights(ends: Sequence[float], title: str) -> Callable[[str], alt.Y]:
     return lambda column: alt.Y(f"{column}:Q", title=title, scale=scale, axis=axis)
 
 
-def runs_over_time(
-    values: pd.DataFrame, *, title: str, dark: bool = False, narrow: bool = False
-) -> alt.LayerChart:
+def runs_over_time(values: pd.DataFrame, *, title: str, narrow: bool = False) -> alt.LayerChart:
     """A line for each run over reports, with its intervals.
 
     values: run, report (a label; reports stand in the order of the rows), mean, low, high (perhaps missing).
     """
-    theme = DARK if dark else LIGHT
+    theme = LIGHT
     runs, reports = (list(dict.fromkeys(values[name])) for name in ("run", "report"))
     axis = alt.Axis(labelAngle=-35 if narrow or len(reports) > 5 else 0, labelLimit=140, grid=False)
     across = alt.X("report:O", title=None, sort=reports, axis=axis)

@@ -86,7 +86,7 @@ def _parts(report: HtmlReport, look: Look, width: float) -> Iterator[Any]:
         if kind.is_of_audit:
             yield look.paragraph(kind.title(choice), "heading")
             yield look.paragraph(kind.reading, "quiet")
-        yield _picture(report.draw(kind, choice, False), width)
+        yield _picture(report.draw(kind, choice), width)
     for mean in others:
         yield from _section(mean.title, mean.table, look, width, words=mean.words)
     for number, cells in enumerate(report.worth):

@@ -12,6 +12,7 @@ from evaluation.models import Report
 from evaluation.report_store.files import LOOK, beside, run_names, scan_per_query, scan_relevant
 from pooling.formats.cells import table_text
 from pooling.heavy import alt
+from pooling.interface.charting import in_look
 from pooling.interface.downloads import Download
 from pooling.storage.pictures import kept_svg
 
@@ -51,11 +52,12 @@ def chart_of(
 
 def chart_svg(report: Report, kind: ChartKind, choice: ChartChoice, variant: str) -> bytes:
     """A picture as SVG; one of the usual choice is drawn once and then kept next to the report's data."""
+    light = variant.replace("dark", "light")
     if choice != usual_choice(report, choice.measure, choice.k):
-        return charts.to_svg(chart_of(report, kind, choice, variant))
+        return in_look(charts.to_svg(chart_of(report, kind, choice, light)), variant)
     at = choice.measure if kind.is_live else f"{choice.measure}-{choice.k}"
-    name = beside(report, f"{kind.name}-{at}-{variant}-{LOOK}.svg")
-    return kept_svg(name, lambda: chart_of(report, kind, choice, variant))
+    stem = beside(report, f"{kind.name}-{at}-{LOOK}")
+    return kept_svg(stem, variant, lambda is_narrow: chart_of(report, kind, choice, light))
 
 
 def live_chart(report: Report, kind: ChartKind, choice: ChartChoice, variant: str) -> Specification:

@@ -333,11 +333,11 @@ def deciding_csv(report: Report, first: str, second: str, k: int) -> io.BytesIO:
 
 def forest_svg(report: Report, comparisons: Compared, run: str, k: int, *, variant: str) -> bytes:
     """The differences of one run from every other at one K as SVG, drawn once and then kept."""
-    name = beside(report, f"forest-{comparisons.runs.index(run)}-{k}-{variant}-{LOOK}.svg")
-    return kept_svg(name, lambda: _forest(comparisons, run, k, variant))
+    stem = beside(report, f"forest-{comparisons.runs.index(run)}-{k}-{LOOK}")
+    return kept_svg(stem, variant, lambda is_narrow: _forest(comparisons, run, k, narrow=is_narrow))
 
 
-def _forest(comparisons: Compared, run: str, k: int, variant: str) -> alt.LayerChart:
+def _forest(comparisons: Compared, run: str, k: int, *, narrow: bool) -> alt.LayerChart:
     rows = [
         {
             "run": one["second"],
@@ -353,6 +353,4 @@ def _forest(comparisons: Compared, run: str, k: int, variant: str) -> alt.LayerC
     numbers = [column for column in rows[0] if column != "run"]
     table = pd.DataFrame(rows).astype(dict.fromkeys(numbers, float))
     title = f"Recall@{k} of {run} minus that of"
-    return charts.forest(
-        table, title=title, dark=variant.startswith("dark"), narrow=variant.endswith("narrow")
-    )
+    return charts.forest(table, title=title, narrow=narrow)

@@ -29,7 +29,7 @@ from evaluation.report_store.files import beside, cutoffs_of, file_stem, places_
 from evaluation.scoring.results import decimal, percent, share_in_words
 from pooling.formats.cells import table_text
 from pooling.heavy import alt, pd
-from pooling.interface.charting import DARK, LIGHT, finished, to_png, to_svg
+from pooling.interface.charting import LIGHT, finished, to_png, to_svg
 from pooling.interface.downloads import Download
 from pooling.interface.forms import AddressForm
 from pooling.storage.pictures import kept_svg
@@ -51,14 +51,14 @@ def breakdown_size(groups: int, runs: int, *, narrow: bool = False) -> tuple[int
 
 
 def breakdown_picture(
-    table: pd.DataFrame, runs: Sequence[str], *, title: str, dark: bool = False, narrow: bool = False
+    table: pd.DataFrame, runs: Sequence[str], *, title: str, narrow: bool = False
 ) -> alt.LayerChart:
     """Groups as bands in their order, in each a row per run: its mean, and its interval where there is one.
 
     table: group (its label), run, mean, low, high; missing values are not drawn. Runs differ by colour and
     by mark.
     """
-    theme = DARK if dark else LIGHT
+    theme = LIGHT
     groups = list(dict.fromkeys(table["group"]))
     ends = table[["mean", "high"]].max().max()
     top = 1.0 if not ends <= 1 else min(1.0, -(-float(ends) * 10 // 1) / 10 or 1.0)
@@ -219,12 +219,11 @@ def breakdown_svg(report: Report, view: WhereView, variant: str) -> bytes:
     """The breakdown as SVG in one of the variants, drawn once for its numbers and then kept."""
     choice = view.choice()
     breakdown = chosen_breakdown(report, choice, view.queries)
-    name = beside(report, f"breakdown-{_picture_key(breakdown, choice)}-{variant}.svg")
-    return kept_svg(name, lambda: breakdown_chart(breakdown, choice, variant))
+    stem = beside(report, f"breakdown-{_picture_key(breakdown, choice)}")
+    return kept_svg(stem, variant, lambda is_narrow: breakdown_chart(breakdown, choice, narrow=is_narrow))
 
 
-def breakdown_chart(breakdown: Breakdown, choice: WhereChoice, variant: str) -> alt.LayerChart:
-    """The Altair chart of a breakdown; `variant` is one of `pooling.interface.charting.VARIANTS`."""
+def breakdown_chart(breakdown: Breakdown, choice: WhereChoice, *, narrow: bool = False) -> alt.LayerChart:
     parts = _picture_parts(ordered_groups(breakdown.groups, choice.order))
     rows = [
         {"group": one.group.label(choice.by), "run": run, **_ends(one.runs[run])}
@@ -233,8 +232,7 @@ def breakdown_chart(breakdown: Breakdown, choice: WhereChoice, variant: str) -> 
     ]
     table = pd.DataFrame(rows).astype(dict.fromkeys(("mean", "low", "high"), float))
     title = titled(choice.measure, choice.k)
-    dark, narrow = variant.startswith("dark"), variant.endswith("narrow")
-    return breakdown_picture(table, parts["runs"], title=title, dark=dark, narrow=narrow)
+    return breakdown_picture(table, parts["runs"], title=title, narrow=narrow)
 
 
 def breakdown_stem(report: Report, by: str) -> str:
@@ -250,12 +248,12 @@ def _csv(breakdown: Breakdown, choice: WhereChoice) -> bytes:
 BREAKDOWN_FILES = {
     "csv": Download(".csv", "text/csv", _csv),
     "svg": Download(
-        ".svg", "image/svg+xml", lambda breakdown, choice: to_svg(breakdown_chart(breakdown, choice, "light"))
+        ".svg", "image/svg+xml", lambda breakdown, choice: to_svg(breakdown_chart(breakdown, choice))
     ),
     "png": Download(
         ".png",
         "image/png",
-        lambda breakdown, choice: to_png(breakdown_chart(breakdown, choice, "light"), scale=3),
+        lambda breakdown, choice: to_png(breakdown_chart(breakdown, choice), scale=3),
     ),
 }
 

@@ -6,7 +6,7 @@ import math
 
 from evaluation.indexes.latency import LatencyTable
 from pooling.heavy import alt, pd
-from pooling.interface.charting import DARK, LIGHT, finished
+from pooling.interface.charting import LIGHT, finished
 
 # From this ratio of the slowest setting to the fastest on, milliseconds stand on a logarithmic axis.
 WIDE = 8.0
@@ -17,12 +17,12 @@ def latency_chart_size(*, narrow: bool = False) -> tuple[int, int]:
     return (380, 420) if narrow else (860, 460)
 
 
-def recall_and_latency(table: LatencyTable, *, dark: bool = False, narrow: bool = False) -> alt.LayerChart:
+def recall_and_latency(table: LatencyTable, *, narrow: bool = False) -> alt.LayerChart:
     """Each setting a mark with the interval of its recall; those on the Pareto front joined by a line.
 
     What another setting beats in both is a hollow, quiet mark, and labelled too. The target is a dashed line.
     """
-    theme = DARK if dark else LIGHT
+    theme = LIGHT
     rows = [
         {
             "run": row["run"],

@@ -88,9 +88,10 @@ def latency_key(report: LatencyReport) -> str:
 
 def latency_svg(report: LatencyReport, variant: str) -> bytes:
     """Recall against latency as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
-    name = f"latency/{latency_key(report)}-{variant}.svg"
-    look = {"dark": variant.startswith("dark"), "narrow": variant.endswith("narrow")}
-    return kept_svg(name, lambda: recall_and_latency(stored_table(report), **look))
+    stem = f"latency/{latency_key(report)}"
+    return kept_svg(
+        stem, variant, lambda is_narrow: recall_and_latency(stored_table(report), narrow=is_narrow)
+    )
 
 
 def latency_json(report: LatencyReport) -> bytes:

@@ -64,19 +64,13 @@ def replay_key(replay: Replay) -> str:
 
 def replay_svg(replay: Replay, variant: str) -> bytes:
     """The found-by-effort curves as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
-    name = f"replays/{replay_key(replay)}-{variant}.svg"
-    return kept_svg(name, lambda: replay_picture(replay, variant))
+    stem = f"replays/{replay_key(replay)}"
+    return kept_svg(stem, variant, lambda is_narrow: replay_picture(replay, narrow=is_narrow))
 
 
-def replay_picture(replay: Replay, variant: str) -> alt.LayerChart:
+def replay_picture(replay: Replay, *, narrow: bool = False) -> alt.LayerChart:
     curves = result_in_order(replay)["curves"]
-    return charts.strategy_curves(
-        curves["found"],
-        curves["share"],
-        curves["all_knowing"],
-        dark=variant.startswith("dark"),
-        narrow=variant.endswith("narrow"),
-    )
+    return charts.strategy_curves(curves["found"], curves["share"], curves["all_knowing"], narrow=narrow)
 
 
 def replay_json(replay: Replay) -> bytes:

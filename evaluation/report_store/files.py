@@ -31,7 +31,7 @@ from pooling.models import Run
 from pooling.storage.copies import local_path
 
 # Counts up when the pictures change, so that those of older versions are drawn again.
-LOOK = 5
+LOOK = 6
 # Written by `report_comparisons.py`.
 OTHERS = (
     "comparisons.json",

@@ -71,8 +71,8 @@ def pdf_of(report: Report) -> bytes:
 def content_of(report: Report, *, for_members: bool = True) -> HtmlReport:
     """Contents of a report away from the site, without addresses and texts of documents; ids, for members."""
 
-    def draw(kind: ChartKind, choice: ChartChoice, dark: bool) -> bytes:
-        return chart_svg(report, kind, choice, "dark" if dark else "light")
+    def draw(kind: ChartKind, choice: ChartChoice) -> bytes:
+        return chart_svg(report, kind, choice, "light")
 
     thresholds = [
         f"{key} ≥ {threshold['at_least']:g} is not met by {', '.join(threshold['below'])}, "

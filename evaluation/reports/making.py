@@ -60,7 +60,6 @@ from evaluation.scoring.results import Evaluation
 from labeling.models import QrelsRelease
 from pooling.formats.wording import counted
 from pooling.heavy import pl
-from pooling.interface.charting import VARIANTS
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
@@ -422,9 +421,7 @@ def _answer_part(made: Report) -> Part | None:
 def _draw(made: Report, progress: Progress) -> None:
     """The pictures of recall on pages and in the HTML file; without a worker drawn when looked at."""
     kinds, choice = kinds_of(made), usual_choice(made)
-    wide = ("light", "dark")
-    wanted = [(kind, variant) for kind in kinds.values() for variant in wide]
-    wanted += [(first_curve(figures_of(made)), variant) for variant in VARIANTS if variant not in wide]
+    wanted = [*((kind, "light") for kind in kinds.values()), (first_curve(figures_of(made)), "light-narrow")]
     for place, (kind, variant) in enumerate(wanted):
         progress(0.88 + 0.12 * place / len(wanted), f"Drawing: {kind.title(choice)}.")
         chart_svg(made, kind, choice, variant)

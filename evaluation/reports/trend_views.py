@@ -35,7 +35,7 @@ from evaluation.scoring.figures import HeadlineEstimate
 from evaluation.scoring.wording import decimal, interval
 from pooling.formats.wording import signed
 from pooling.interface.api import answers, parsed
-from pooling.interface.charting import VARIANTS, to_svg
+from pooling.interface.charting import VARIANTS, in_look, to_svg
 from pooling.interface.forms import say_instead
 from pooling.interface.problems import InputError
 from pooling.interface.shapes import shape
@@ -80,19 +80,14 @@ def report_trend_picture(request: HttpRequest, slug: str, variant: str) -> HttpR
     trend = _chosen_trend(request, collection_for(request.user, slug))
     if variant not in VARIANTS or trend is None or not trend.curves:
         raise Http404("There is no such picture.")
-    identity = repr([*map(chart_key, trend.reports), trend.measure, trend.k, trend.average, variant])
+    narrow = variant.endswith("narrow")
+    identity = repr([*map(chart_key, trend.reports), trend.measure, trend.k, trend.average, narrow])
     key = f"trend-{sha256(identity.encode()).hexdigest()}"
     svg: bytes | None = cache.get(key)
     if svg is None:
-        chart = runs_over_time(
-            trend_frame(trend),
-            title=_title(trend),
-            dark=variant.startswith("dark"),
-            narrow=variant.endswith("narrow"),
-        )
-        svg = to_svg(chart)
+        svg = to_svg(runs_over_time(trend_frame(trend), title=_title(trend), narrow=narrow))
         cache.set(key, svg, KEPT_SECONDS)
-    return HttpResponse(svg, content_type="image/svg+xml")
+    return HttpResponse(in_look(svg, variant), content_type="image/svg+xml")
 
 
 @login_required

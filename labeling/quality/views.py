@@ -21,7 +21,7 @@ from labeling.progress.counts import listed_queues
 from labeling.quality.facts import AnnotatorQuality, DayFigures, PlaceFigures, QueueQuality
 from labeling.quality.figures import KEPT_SECONDS, queue_quality
 from pooling.heavy import alt, pd
-from pooling.interface.charting import DARK, LIGHT, VARIANTS, finished, to_svg
+from pooling.interface.charting import LIGHT, VARIANTS, finished, in_look, to_svg
 from pooling.interface.pages import person
 from pooling.models import Role
 from pooling.people.access import READERS, collection_for
@@ -37,9 +37,9 @@ def picture_size(*, narrow: bool = False) -> tuple[int, int]:
     return (360, 260) if narrow else (540, 280)
 
 
-def position_chart(rows: Sequence[PlaceFigures], *, dark: bool, narrow: bool) -> alt.LayerChart:
+def position_chart(rows: Sequence[PlaceFigures], *, narrow: bool) -> alt.LayerChart:
     """The share of relevant by place in a session, with 95 % intervals; rows as in `queue_quality`."""
-    theme = DARK if dark else LIGHT
+    theme = LIGHT
     groups = [(f"{row['first']}–{row['last']}" if row["last"] else f"{row['first']} on", row) for row in rows]
     table = pd.DataFrame(
         [
@@ -68,9 +68,9 @@ def position_chart(rows: Sequence[PlaceFigures], *, dark: bool, narrow: bool) ->
     return finished(layers, picture_size(narrow=narrow), theme)
 
 
-def pace_chart(rows: Sequence[DayFigures], *, dark: bool, narrow: bool) -> alt.LayerChart:
+def pace_chart(rows: Sequence[DayFigures], *, narrow: bool) -> alt.LayerChart:
     """Verdicts by day; rows as in `queue_quality`."""
-    theme = DARK if dark else LIGHT
+    theme = LIGHT
     days = list(rows)[-MOST_DAYS:]
     table = pd.DataFrame(
         {"day": [row["day"].isoformat() for row in days], "verdicts": [row["verdicts"] for row in days]}
@@ -101,10 +101,12 @@ PICTURES = ("position", "pace")
 
 def quality_svg(quality: QueueQuality, picture: str, variant: str) -> bytes:
     """One of PICTURES as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
-    dark, narrow = variant.startswith("dark"), variant.endswith("narrow")
+    narrow = variant.endswith("narrow")
     if picture == "position":
-        return to_svg(position_chart(quality["by_position"], dark=dark, narrow=narrow))
-    return to_svg(pace_chart(quality["per_day"], dark=dark, narrow=narrow))
+        chart = position_chart(quality["by_position"], narrow=narrow)
+    else:
+        chart = pace_chart(quality["per_day"], narrow=narrow)
+    return in_look(to_svg(chart), variant)
 
 
 LAST_DAYS = 14

@@ -23,7 +23,7 @@ from labeling.quality.worth_facts import WorthRow
 from labeling.quality.worth_figures import Bin
 from labeling.queues.score_order import order_in_words, order_or_start
 from pooling.heavy import alt, pd
-from pooling.interface.charting import DARK, LIGHT, VARIANTS, finished, to_svg
+from pooling.interface.charting import LIGHT, VARIANTS, finished, in_look, to_svg
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import page_of, person
 from pooling.interface.problems import refusals
@@ -40,9 +40,9 @@ def picture_size(*, narrow: bool = False) -> tuple[int, int]:
     return (340, 320) if narrow else (480, 400)
 
 
-def calibration_chart(bins: Sequence[Bin], *, dark: bool, narrow: bool) -> alt.LayerChart:
+def calibration_chart(bins: Sequence[Bin], *, narrow: bool) -> alt.LayerChart:
     """The share of relevant over the mean score of each bin, with 95 % intervals and the diagonal."""
-    theme = DARK if dark else LIGHT
+    theme = LIGHT
     table = pd.DataFrame(
         [{"score": row.score, **vars(row.relevant)} for row in bins], columns=["score", *SHARE]
     ).astype(float)
@@ -78,7 +78,7 @@ def calibration_chart(bins: Sequence[Bin], *, dark: bool, narrow: bool) -> alt.L
 
 def calibration_svg(bins: Sequence[Bin], variant: str) -> bytes:
     """The picture as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
-    return to_svg(calibration_chart(bins, dark=variant.startswith("dark"), narrow=variant.endswith("narrow")))
+    return in_look(to_svg(calibration_chart(bins, narrow=variant.endswith("narrow"))), variant)
 
 
 def _address(row: WorthRow) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from evaluation.charts.tables import (
     relevant_table,
 )
 from evaluation.models import Report
+from pooling.interface.charting import in_look, to_svg
 from tests.evaluation.cast import SPARSE, make_report
 from tests.world import World
 
@@ -172,6 +174,21 @@ def test_of_many_runs_a_picture_has_rows_for_some_and_says_which() -> None:
         assert [name for name in names if f">{name}</text>" in svg] == drawn
         # On a separate line: a phone is too narrow for more.
         assert f">{words}</t" in svg
+
+
+def test_a_dark_picture_is_the_light_one_in_the_colours_it_would_be_drawn_in(world: World) -> None:
+    world.import_runs()
+    world.collection.runs.filter(name="alpha").update(name='a > b & <c> fill="#0068a8"')
+    report = make_report(world)
+    figures, choice = figures_of(report), usual_choice(report)
+    for kind in kinds_of(report).values():
+        table = kind.table(figures, choice)
+        light, dark = (
+            re.sub(rb"gradient_\d+", b"gradient", to_svg(kind.draw(table, figures, choice, dark=dark)))
+            for dark in (False, True)
+        )
+        assert light != dark
+        assert in_look(light, "dark") == dark, kind.name
 
 
 def test_the_pages_of_charts_say_which_of_many_runs_are_drawn(

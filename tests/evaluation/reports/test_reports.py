@@ -15,6 +15,7 @@ from evaluation.models import Report
 from evaluation.report_store.files import relevant_of, scan_per_query
 from evaluation.reports.making import ReportRequest, request_report
 from evaluation.scoring.conventions import Conventions
+from pooling.interface.charting import in_look
 from pooling.interface.problems import InputError, StorageFullError
 from pooling.jobs import running as jobs
 from pooling.models import Job, JobCancellation
@@ -231,7 +232,8 @@ def test_a_picture_of_the_usual_choice_is_drawn_once(report: Report, monkeypatch
     for place in ("evaluation.charts.drawing.to_svg", "pooling.storage.pictures.to_svg"):
         monkeypatch.setattr(place, lambda chart: b"drawn again")
     assert chart_svg(report, kind, usual, "light") == first
-    assert chart_svg(report, kind, usual, "dark") == b"drawn again"
+    assert chart_svg(report, kind, usual, "dark") == in_look(first, "dark") != first
+    assert chart_svg(report, kind, usual, "dark-narrow") == b"drawn again"
     assert chart_svg(report, kind, replace(usual, chosen=("beta",)), "light") == b"drawn again"
 
 
