@@ -147,7 +147,6 @@ def main() -> None:
                 recalls = [found.recall for found in told], [found.simple_recall for found in told]
                 kept = report(f"{words}  total ", known["relevant"], *totals) and kept
                 kept = report(f"{words}  recall", known["recall"], *recalls) and kept
-            print(f"        expected: {audited.plan.sentence()}")
     print(f"{time.perf_counter() - started:.0f} s in all")
     sys.exit(int(not kept))
 

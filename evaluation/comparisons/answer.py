@@ -19,9 +19,6 @@ from pooling.formats.wording import counted
 
 #: To ask for more queries than this is no advice.
 MOST_QUERIES = 100_000
-#: Of the documents that are not relevant: so many called relevant, as careful people do, are named where they
-#: change an estimate by this share of it.
-MISTAKES, MATTERS = 0.01, 0.05
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,8 @@ class Answer:
 
     And its coverage; how it compares with the next best, None where there is no other; a sentence for people,
     and what to do next; and what lies outside the pool, None where nothing does or no pool was given.
-    with_mistakes: as `recall_with_mistakes`."""
+    with_mistakes: None, as no figure of the answer tells what wrong verdicts do to an estimate: corrected by
+    their expected number, it was further from the truth in simulations than it had been."""
 
     k: int
     run: str
@@ -99,7 +97,7 @@ class Answer:
     rival: Rival | None = None
     next: NextStep | None = None
     outside: Outside | None = None
-    with_mistakes: float | None = None
+    with_mistakes: None = None
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Answer:
@@ -122,7 +120,6 @@ class _Recall(TypedDict):
     average: str
     found: Found
     frame: FrameFigures | None
-    with_mistakes: float | None
 
 
 @dataclass(frozen=True)
@@ -159,7 +156,6 @@ class AnswerBasis:
                 "average": headline["average"],
                 "found": of_labels,
                 "frame": estimated_frame(estimates),
-                "with_mistakes": recall_with_mistakes(headline["value"], estimates),
             }
         return {
             "basis": COMPLETE if self.complete else LABELS,
@@ -169,26 +165,7 @@ class AnswerBasis:
             "average": "macro",
             "found": of_labels,
             "frame": self.frame,
-            "with_mistakes": None,
         }
-
-
-def recall_with_mistakes(recall: float | None, estimates: Estimates) -> float | None:
-    """About what an estimated recall is if 1 % of the documents that are not relevant were called relevant;
-    None where that changes little.
-
-    The interval takes verdicts for right, and a drawn document stands for many: of a frame in which few are
-    relevant, most that were called so can be mistakes (Rogan and Gladen, Estimating prevalence from the
-    results of a screening test, 1978). A run's finds are taken as certain.
-    """
-    relevant, sample = estimates["relevant"], estimates["sample"]
-    if not recall or relevant is None or sample is None or not relevant["value"]:
-        return None
-    in_rest = relevant["value"] - relevant["seen"] + sample["relevant"]
-    right = max((in_rest - MISTAKES * sample["remainder"]) / (1 - MISTAKES), 0.0)
-    total = relevant["value"] - in_rest + right
-    corrected = min(recall * relevant["value"] / total, 1.0) if total else 1.0
-    return corrected if corrected >= (1 + MATTERS) * recall else None
 
 
 def estimated_frame(estimates: Estimates) -> FrameFigures | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from evaluation.comparisons.answer import MISTAKES, Answer, Rival
+from evaluation.comparisons.answer import Answer, Rival
 from evaluation.comparisons.grades import NAMED, Grade, Graded
 from evaluation.scoring.estimate_figures import ESTIMATE, SPAN, FrameFigures
 from evaluation.scoring.wording import decimal, first_places, interval, percent
 from pooling.formats.wording import counted, signed
 
 _SPANNED = "this covers queries, labels and the documents that still wait for one"
+#: Of an estimate, whose interval takes them for right: a drawn document stands for many.
+_RIGHT = ", if every verdict is right"
 
 
 def span(low: float | None, high: float | None) -> str:
@@ -63,7 +65,7 @@ def recall_in_words(answer: Answer) -> str:
     of = f"{average} {frame_in_words(answer.frame)}"
     if answer.basis == "span":
         return f"between {decimal(answer.low)} and {decimal(answer.high)}{of}; {_SPANNED} ({of_labels})"
-    return f"{decimal(answer.recall)}{ends}{of}{_if_mistaken(answer)}; {of_labels}"
+    return f"{decimal(answer.recall)}{ends}{of}{_RIGHT}; {of_labels}"
 
 
 def recall_read_first(answer: Answer) -> str:
@@ -80,16 +82,8 @@ def what_recall_is_of(answer: Answer) -> str:
         why = "the labels are declared complete" if answer.frame is None else "every document is judged"
         return f"of all relevant documents: {why}"
     average = "" if answer.average == "macro" else "over all relevant documents at once, "
-    waits = f"; {_SPANNED}" if answer.basis == "span" else ""
-    return f"{average}{frame_in_words(answer.frame)}{waits}{_if_mistaken(answer)}"
-
-
-def _if_mistaken(answer: Answer) -> str:
-    """What wrong verdicts, which no interval covers, could do to an estimate."""
-    if answer.with_mistakes is None:
-        return ""
-    share = f"{percent(MISTAKES)} of the documents that are not relevant were called relevant"
-    return f", if every verdict is right, and about {decimal(answer.with_mistakes)} if {share}"
+    then = f"; {_SPANNED}" if answer.basis == "span" else _RIGHT
+    return f"{average}{frame_in_words(answer.frame)}{then}"
 
 
 def of_relevant_so_far(answer: Answer) -> str:

@@ -90,10 +90,9 @@ class ReportResultSerializer(serializers.Serializer[dict[str, object]]):
     answer = serializers.DictField(
         allow_null=True,
         help_text="The best `run` at the `k` nearest 10, its `recall` with interval and `judged` share; "
-        "`with_mistakes`, about what an estimate is if 1 % of the documents that are not relevant were "
-        "called relevant, null where that changes little; its "
-        "`rival` with `difference`, interval, `p_value`, `grade` and `turning`, the share of the unjudged "
-        "documents of both first K that would reverse the order; a `sentence`, and what to do `next`.",
+        "`with_mistakes`, always null; its `rival` with `difference`, interval, `p_value`, `grade` and "
+        "`turning`, the share of the unjudged documents of both first K that would reverse the order; a "
+        "`sentence`, and what to do `next`.",
     )
     strata = serializers.DictField(
         child=serializers.DictField(),

@@ -94,13 +94,15 @@ def half_width_plan(population: int, half_width: float, rate: float = 0.5, confi
 @dataclass(frozen=True)
 class Checked:
     """Result of a sample of `sampled` of `population` pairs with `failed` failures: at least `least` and at
-    most `most` of all fail. `most` is one-sided, at the confidence asked for; `least` are those seen."""
+    most `most` of all fail. `most` is one-sided, at the confidence asked for; `least` are those seen.
+    `interval` is the exact two-sided one of the failure rate, of this population (Buonaccorsi, 1987)."""
 
     population: int
     sampled: int
     failed: int
     least: int
     most: int | None
+    interval: tuple[float, float]
 
     @property
     def highest_rate(self) -> float | None:
@@ -115,7 +117,12 @@ def checked(population: int, sampled: int, failed: int, confidence: float = 0.95
     25
     """
     most = most_missing(Remainder(population, sampled, failed), confidence)
-    return Checked(population, sampled, failed, failed, most)
+    if not sampled:
+        return Checked(population, sampled, failed, failed, most, (0.0, 1.0))
+    kinds = (Remainder(population, sampled, one) for one in (sampled - failed, failed))
+    sound, failing = (most_missing(one, (1 + confidence) / 2) or 0 for one in kinds)
+    ends = (1 - sound / population, failing / population)
+    return Checked(population, sampled, failed, failed, most, ends)
 
 
 def cut_points(scores: ArrayLike, strata: int) -> list[float]:

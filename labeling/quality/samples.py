@@ -16,7 +16,6 @@ from typing import TypedDict
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Subquery
 
-from labeling.consensus.shares import clopper_pearson
 from labeling.models import ImportedLabel, Prelabel, Prelabeler, Queue, Verdict
 from labeling.models.words import SAME_PAIR
 from labeling.quality.blind_labels import blind_labels
@@ -177,7 +176,7 @@ def _stratum(name: str, plan: StoredPlan, labels: list[bool | None]) -> StratumO
         rate = f"{waiting:,} more have no blind label; if all of these were {word} too, "
         sentence = f"{sentence} so far. {rate}{'elusion' if failing else 'the failure rate'} would be"
     else:
-        low, high = clopper_pearson(failed, labelled, plan["confidence"])
+        low, high = outcome.interval
         sentence = f"{sentence}: {'elusion' if failing else 'failure rate'}"
     stratum = {**stratum, "most": outcome.highest_rate, "low": low, "high": high}
     sure = f"at {plan['confidence'] * 100:g} %"

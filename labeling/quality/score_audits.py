@@ -82,8 +82,8 @@ class AuditProvenance(TypedDict):
     population: int
     pairs: int
     strata: list[StratumFacts]
-    half_width: float
-    simple_half_width: float
+    half_width: float | None
+    simple_half_width: float | None
     sentence: str
     certain: int
     drawn: list[list[list[str]]]

@@ -1,4 +1,4 @@
-"""The plan of an audit by scores: bands, supposed rates and what is promised, by hand."""
+"""The plan of an audit by scores: bands, supposed rates and the numbers drawn, by hand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from labeling.items.ordering import (
     parts_of_draw,
     stretch_of,
 )
-from labeling.quality.strata import expected_half_width, plan_by_scores
+from labeling.quality.strata import plan_by_scores
 
 
 def test_bands_are_drawn_by_their_supposed_rates_and_pairs_without_a_score_on_their_own() -> None:
@@ -44,33 +44,20 @@ def test_twenty_blind_labels_of_a_band_say_more_than_its_scores() -> None:
     assert (second.rate, second.rests_on, second.labels) == (pytest.approx(0.8), "scores", 19)
 
 
-def test_the_half_width_is_that_of_a_stratified_sample_and_compared_with_a_simple_one() -> None:
-    # 800² · 0.9 · 0.05 · 0.95 / 80 = 342 and 200² · 0.6 · 0.25 / 80 = 75; √417 · 1.96.
-    assert expected_half_width([800, 200], [0.05, 0.5], [80, 80]) == pytest.approx(
-        1.95996 * 417**0.5, abs=1e-3
+def test_a_plan_says_what_is_drawn_and_foretells_no_interval() -> None:
+    plan, _ = plan_by_scores(np.full(1200, 0.3), 160, 2)
+    facts = plan.facts()
+    assert (plan.strata[0].name, facts["half_width"], facts["simple_half_width"]) == (
+        "all scores",
+        None,
+        None,
     )
-    known = np.repeat([0.05, 0.5], [98, 98])
-    relevant = np.tile(np.arange(98) < 49, 2)
-    relevant[:98] = np.arange(98) < 9
-    plan, _ = plan_by_scores(
-        np.repeat([0.05, 0.5], [800, 200]), 160, 2, labelled_scores=known, labelled_relevant=relevant
-    )
-    # 10 and 50 % after Laplace, in all 18 %: 1000² · 0.84 · 0.18 · 0.82 / 160.
-    assert plan.simple_half_width == pytest.approx(1.95996 * 774.9**0.5, abs=0.01)
-    assert plan.sentence() == (
-        f"With 160 labels the number of relevant pairs among 1,000 is expected to be known to ± "
-        f"{int(np.ceil(plan.half_width))} by strata, and to ± 55 without."
-    )
-    same, _ = plan_by_scores(np.full(1000, 0.3), 160, 2)
-    assert same.half_width == same.simple_half_width
-    assert same.strata[0].name == "all scores"
-    assert "no better than a simple random sample, and do no harm. This uses the scores" in same.sentence()
+    assert facts["sentence"].startswith("160 of 1,200 pairs are drawn. How surely they tell")
 
 
 def test_scores_alone_are_not_believed_to_be_sure() -> None:
     plan, _ = plan_by_scores(np.repeat([0.0, 1.0], 500), 100, 2)
     assert [one.rate for one in plan.strata] == [pytest.approx(0.1), 0.9]
-    assert "This uses the scores as probabilities" in plan.sentence()
 
 
 def test_what_cannot_be_planned_is_refused_with_what_it_takes() -> None:

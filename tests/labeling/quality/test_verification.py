@@ -78,6 +78,22 @@ def test_what_was_checked_bounds_what_was_not() -> None:
     assert found.highest_rate == found.most / 500
 
 
+@pytest.mark.parametrize("population", [40, 200, 800])
+@pytest.mark.parametrize("half_width", [0.05, 0.1, 0.3])
+def test_a_sample_by_half_width_keeps_what_it_promises(population: int, half_width: float) -> None:
+    """Of every sample that can be drawn: limits at most 1.1 times as wide, which hold in .95 or more."""
+    size = half_width_plan(population, half_width).size
+    intervals = np.array([checked(population, size, failed).interval for failed in range(size + 1)])
+    assert np.diff(intervals).max() / 2 <= 1.1 * half_width
+    for failing in range(0, population + 1, population // 20):
+        chances = stats.hypergeom.pmf(np.arange(size + 1), population, failing, size)
+        holds = (intervals[:, 0] - 1e-9 <= failing / population) & (
+            failing / population <= intervals[:, 1] + 1e-9
+        )
+        assert chances[holds].sum() >= 0.95
+    assert checked(population, population, 3).interval == (pytest.approx(3 / population), 3 / population)
+
+
 def test_plans_say_what_they_promise() -> None:
     assert zero_failure_plan(20, 0.01).sentence() == "Check all 20."
     assert half_width_plan(10**6, 0.05, 0.2).sentence() == (
