@@ -94,9 +94,9 @@ def in_look(svg: bytes, variant: str) -> bytes:
     return MARK_OR_TEXT.sub(_in_dark, svg.decode()).encode()
 
 
-def _in_dark(found: re.Match[str]) -> str:
-    colour = found["colour"]
-    return f'{found["mark"]}"{DARK_OF.get(colour, colour)}"' if colour else found[0]
+def _in_dark(match: re.Match[str]) -> str:
+    colour = match["colour"]
+    return f'{match["mark"]}"{DARK_OF.get(colour, colour)}"' if colour else match[0]
 
 
 def to_png(chart: alt.LayerChart, *, scale: float = 2) -> bytes:
