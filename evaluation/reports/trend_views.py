@@ -36,7 +36,7 @@ from evaluation.scoring.wording import decimal, interval
 from pooling.formats.wording import signed
 from pooling.interface.api import answers, parsed
 from pooling.interface.charting import VARIANTS, in_look, to_svg
-from pooling.interface.forms import say_instead
+from pooling.interface.forms import say_instead, say_missing
 from pooling.interface.problems import InputError
 from pooling.interface.shapes import shape
 from pooling.models import Collection
@@ -56,6 +56,7 @@ def report_trend(request: HttpRequest, slug: str) -> HttpResponse:
     if trend is not None:
         _say_left_out(request, trend)
     listed = collection.reports.listed().select_related("release").defer("result", "options")[:MOST_LISTED]
+    say_missing(request, "report", [report.pk for report in (trend.reports if trend else listed)])
     context: dict[str, object] = {"collection": collection, "section": "trend", "listed": listed}
     if trend is not None:
         reports = trend.reports
@@ -121,9 +122,6 @@ def _say_left_out(request: HttpRequest, trend: Trend) -> None:
     for name, instead in {"measure": trend.measure, "k": str(trend.k or "")}.items():
         if (given := request.GET.get(name, "")) not in ("", instead):
             say_instead(request, name, given, instead and f"{name}={instead}")
-    for key in request.GET.getlist("report"):
-        if key not in {str(report.pk) for report in trend.reports}:
-            say_instead(request, "report", key)
 
 
 class TrendReportSerializer(serializers.Serializer[Any]):

@@ -56,7 +56,7 @@ from labeling.judging.views import MarkedDocument, marked_document
 from labeling.models import Queue, Reason, Verdict
 from labeling.qrels.explanation import Explanation, Opinion, explain
 from pooling.formats.wording import counted
-from pooling.interface.forms import say_left_out
+from pooling.interface.forms import say_left_out, say_missing
 from pooling.interface.pages import page_of, parameter, person, problems_as_messages
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Role
@@ -133,9 +133,10 @@ def adjudication(request: HttpRequest, queue_id: int) -> HttpResponse:
     values = form.cleaned_data
     wanted = Wanted(values.get("why", ""), values.get("annotator", ""))
     rows = unsettled_items(queue, wanted)
-    last = parameter(request, "after")
-    coming = after(rows, int(last)) if last.isdecimal() and len(last) <= 18 else rows
-    items = list(coming[:PAIRS_ON_A_PAGE])
+    given = parameter(request, "after")
+    last = queue.items.filter(pk=given).first() if given.isdecimal() and len(given) <= 18 else None
+    say_missing(request, "after", [last.pk] if last else [])
+    items = list((after(rows, last) if last else rows)[:PAIRS_ON_A_PAGE])
     context = {
         "queue": queue,
         "collection": queue.collection,
@@ -163,14 +164,17 @@ def by_rule(request: HttpRequest, queue_id: int) -> HttpResponse:
     rows = gold_rows(queue)
     scores = {row.username: row.score for row in rows}
     rule = parameter(request, "rule")
-    names = request.GET.getlist("trusted") if "chosen" in request.GET else list(trusted_annotators(rows))
+    annotators = annotators_of(queue)
+    say_missing(request, "trusted", annotators)
+    given = [name for name in request.GET.getlist("trusted") if name in annotators]
+    names = given if "chosen" in request.GET else list(trusted_annotators(rows))
     context = {
         "queue": queue,
         "collection": queue.collection,
         "section": "queues",
         "rules": RULES,
         "rule": rule,
-        "people": [Voter(name, name in names, scores.get(name, Score())) for name in annotators_of(queue)],
+        "people": [Voter(name, name in names, scores.get(name, Score())) for name in annotators],
         "enough": ENOUGH_TO_READ,
         "at_once": AT_ONCE,
     }

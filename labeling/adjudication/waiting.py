@@ -47,12 +47,9 @@ def unsettled_items(queue: Queue, wanted: Wanted = EVERYTHING) -> QuerySet[Item]
     return rows.select_related("query", "document").order_by("order_key", "pk")
 
 
-def after(rows: QuerySet[Item], item: int) -> QuerySet[Item]:
+def after(rows: QuerySet[Item], last: Item) -> QuerySet[Item]:
     """Those of the waiting items that come after one of the queue, whether that still waits or not."""
-    place = Item.objects.filter(pk=item).values_list("order_key", flat=True).first()
-    if place is None:
-        return rows
-    return rows.filter(Q(order_key__gt=place) | Q(order_key=place, pk__gt=item))
+    return rows.filter(Q(order_key__gt=last.order_key) | Q(order_key=last.order_key, pk__gt=last.pk))
 
 
 def annotators_of(queue: Queue) -> list[str]:

@@ -35,7 +35,7 @@ from labeling.judging.offers import question_offer
 from labeling.judging.views import marked_document
 from labeling.models import GoldQuestion, Item, Queue, Verdict
 from pooling.formats.wording import counted
-from pooling.interface.forms import show_problem
+from pooling.interface.forms import say_missing, show_problem
 from pooling.interface.pages import parameter, person, to_list
 from pooling.interface.problems import InputError
 from pooling.models import Collection
@@ -190,12 +190,9 @@ def gold_decide(request: HttpRequest, slug: str) -> HttpResponse:
             done = accept_proposals(collection, pairs, user=person(request), **form.cleaned_data)
             messages.success(request, f"New gold questions: {done:,}.")
         return redirect("gold", slug)
-    context = {
-        "collection": collection,
-        "section": "gold",
-        "form": form,
-        "chosen": proposals(collection, only=pairs),
-    }
+    chosen = proposals(collection, only=pairs)
+    say_missing(request, "pair", [one.pk for one in chosen])
+    context = {"collection": collection, "section": "gold", "form": form, "chosen": chosen}
     return render(request, "labeling/gold_decide.html", context)
 
 
@@ -208,6 +205,7 @@ def gold_edit(request: HttpRequest, slug: str) -> HttpResponse:
         int(key) for key in (request.POST or request.GET).getlist("gold") if key.isdecimal() and len(key) < 19
     ]
     chosen = list(_questions(collection).filter(pk__in=keys[:MOST_CHOSEN]))
+    say_missing(request, "gold", [one.pk for one in chosen])
     form = BulkForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         changes: dict[str, object] = {**USES.get(form.cleaned_data["use"], {})}

@@ -67,16 +67,21 @@ def say_left_out(request: HttpRequest, form: forms.BaseForm, choice: Mapping[str
             say_instead(request, name, given, "" if instead is None else f"{name}={instead}")
 
 
+def say_missing(request: HttpRequest, name: str, there: Iterable[object]) -> None:
+    """Say which of the values that an address chooses are not among those that the page has."""
+    keys = set(map(str, there))
+    if missing := [given for given in request.GET.getlist(name) if given not in ("", *keys)]:
+        say_instead(request, name, ", ".join(missing))
+
+
 def choose_runs_from_address(request: HttpRequest, form: forms.BaseForm) -> None:
     """Choose in a new form the runs that the address names, as `?runs=1&runs=2` does."""
-    keys = []
-    for key in request.GET.getlist("runs"):
-        if key.isdecimal() and len(key) < 19:
-            keys.append(int(key))
-        else:
-            say_instead(request, "runs", key)
-    if keys and not form.is_bound and "runs" in form.fields:
-        form.fields["runs"].initial = keys
+    if form.is_bound:
+        return
+    runs = form.fields["runs"]
+    there = {str(key): key for key in runs.initial}
+    say_missing(request, "runs", there)
+    runs.initial = [there[key] for key in request.GET.getlist("runs") if key in there] or runs.initial
 
 
 def fill_from_address(request: HttpRequest, form: forms.BaseForm, names: Iterable[str]) -> None:

@@ -128,21 +128,10 @@ def _salt(request: HttpRequest) -> str:
 
 def page_of(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], per_page: int = PER_PAGE) -> Page[Any]:
     """The page of a list that the address asks for; a page out of range is the nearest one."""
-    page = numbered_page(rows, number := request.GET.get("page", ""), per_page)
-    if number and not is_number_of_page(number):
+    page = Paginator(rows, per_page).get_page(number := request.GET.get("page", ""))
+    if number not in ("", str(page.number)):
         say_instead(request, "page", number, f"page={page.number}")
     return page
-
-
-def is_number_of_page(written: str) -> bool:
-    return written.isdecimal() and int(written[:9]) > 0
-
-
-def numbered_page(
-    rows: QuerySet[Any] | Sequence[Any], number: str | int | None, per_page: int = PER_PAGE
-) -> Page[Any]:
-    """None is the first page, a number out of range the nearest one."""
-    return Paginator(rows, per_page).get_page(number)
 
 
 def page_here(request: HttpRequest, page: str) -> str:

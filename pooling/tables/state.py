@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from pooling.interface.pages import is_number_of_page
 from pooling.tables.columns import Column, Filter
 
 #: Longer searches are cut.
@@ -130,7 +129,7 @@ def read_state(parameters: QueryDict, names: Names) -> State:
         search=value_of("q").strip()[:LONGEST_SEARCH],
         filters=filters,
         columns=names.columns_among(column_names(parameters, names)),
-        page=page[:9] if is_number_of_page(page := value_of("page")) else "1",
+        page=page[:9] if (page := value_of("page")).isdecimal() and int(page[:9]) else "1",
         wants_file=value_of("format") == "csv",
         kept=tuple(kept) if len(urlencode(kept)) <= LONGEST_KEPT else (),
     )
@@ -139,9 +138,8 @@ def read_state(parameters: QueryDict, names: Names) -> State:
 def meaningless(parameters: QueryDict, state: State) -> Iterator[tuple[str, str, str]]:
     """Name and value of what an address asks for in vain, and what holds instead, if anything."""
     names = state.names
-    holds = {"sort": state.sort, **{one.key: state.filters.get(one.key, "") for one in names.filters}}
-    if not is_number_of_page(str(parameters.get(f"{names.prefix}page", ""))):
-        holds["page"] = state.page
+    filters = {one.key: state.filters.get(one.key, "") for one in names.filters}
+    holds = {"sort": state.sort, "page": state.page, **filters}
     for name, value in holds.items():
         if (given := str(parameters.get(names.prefix + name, ""))) not in ("", value):
             yield names.prefix + name, given, value and f"{names.prefix}{name}={value}"

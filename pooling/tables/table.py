@@ -124,8 +124,6 @@ class Table:
         columns = tuple(column for column in self.columns if is_admin or not column.admin_only)
         names = Names(columns, self.filters, self.sort, self.prefix, self.choose, is_stored)
         state = read_state(request.GET, names)
-        for given in meaningless(request.GET, state):
-            say_instead(request, *given)
         keys = (
             state.columns or names.columns_among(remembered_columns(request, self.name)) or names.by_default
         )
@@ -134,11 +132,15 @@ class Table:
             matches = only(matches, chosen, self.key)
         count = number_of(matches)
         matches = in_order(matches, state, count)
+        page = page_of_rows(matches, state.page, count, self.per_page)
+        state = state.on_page(page.number)
+        for given in meaningless(request.GET, state):
+            say_instead(request, *given)
         return TableView(
             look=self._look(),
             state=state,
             columns=[column for column in columns if column.key in keys],
-            page=page_of_rows(matches, state.page, count, self.per_page),
+            page=page,
             all_rows=matches,
             collection=collection,
             actions=[*self.actions, *_ADDED.get(self.name, ())],

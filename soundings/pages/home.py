@@ -297,11 +297,11 @@ def _unsettled(history: Sequence[ReportSummary]) -> UnsettledPair | None:
 @require_safe
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    page = page_of(request, home_rows(person(request)))
-    listed = listed_collections(person(request), page)
     only_judges = only_annotates(person(request))
     if only_judges:
         speak(request)
+    page = page_of(request, home_rows(person(request)))
+    listed = listed_collections(person(request), page)
     offers = offers_to(person(request))[:MOST_LISTED]
     context = {
         "listed": listed,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
+from typing import Any
 
 from django import forms
 from django.db.models import Q, QuerySet
@@ -68,16 +70,20 @@ def chosen_lines(rows: QuerySet[AdminAction], form: TrailForm) -> QuerySet[Admin
     if not form.is_valid():
         problems = {name: " ".join(map(str, errors)) for name, errors in form.errors.items()}
         raise InputError(" ".join(f"{name}: {text}" for name, text in problems.items()), fields=problems)
-    chosen = form.cleaned_data
-    if who := chosen["who"]:
+    return lines_of(rows, form.cleaned_data)
+
+
+def lines_of(rows: QuerySet[AdminAction], chosen: Mapping[str, Any]) -> QuerySet[AdminAction]:
+    """The lines that the valid fields of a form ask for."""
+    if who := chosen.get("who"):
         rows = rows.filter(Q(actor__username=who) | Q(about__username=who))
     if slug := chosen.get("collection"):
         rows = rows.filter(collection__slug=slug)
-    if since := chosen["since"]:
+    if since := chosen.get("since"):
         rows = rows.filter(at__gte=_morning(since))
-    if until := chosen["until"]:
+    if until := chosen.get("until"):
         rows = rows.filter(at__lt=_morning(min(until, LAST_DAY) + timedelta(days=1)))
-    condition = next((one.condition for one in WHAT.choices if one.key == chosen["what"]), None)
+    condition = next((one.condition for one in WHAT.choices if one.key == chosen.get("what")), None)
     return rows.filter(condition) if isinstance(condition, Q) else rows
 
 

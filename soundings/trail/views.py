@@ -21,7 +21,7 @@ from pooling.people.chain import ChainCheck, check_chain
 from pooling.tables.answers import answer
 from pooling.tables.columns import Column, Empty
 from pooling.tables.table import Table
-from soundings.trail.choosing import WHAT, CollectionTrailForm, TrailForm, chosen_lines
+from soundings.trail.choosing import WHAT, CollectionTrailForm, TrailForm, chosen_lines, lines_of
 from soundings.trail.lines import FILE_NAME, MEDIA_TYPE, activity_lines, actor_name, trail_lines, with_names
 from soundings.trail.writing import kept_of
 
@@ -133,8 +133,8 @@ TRAIL = Table(
 def activity(request: HttpRequest, slug: str) -> HttpResponseBase:
     collection = collection_for(request.user, slug, ADMIN)
     form = CollectionTrailForm(request.GET)
-    rows = collection.admin_actions.all()
-    rows = chosen_lines(rows, form) if form.is_valid() else rows
+    form.full_clean()
+    rows = lines_of(collection.admin_actions.all(), form.cleaned_data)
     context = {
         "collection": collection,
         "section": "activity",
@@ -151,8 +151,8 @@ def site_trail(request: HttpRequest) -> HttpResponseBase:
     """The site's trail, newest first; `?check=1` checks the chain as well."""
     require_site_admin(request.user)
     form = TrailForm(request.GET)
-    rows = AdminAction.objects.all()
-    rows = chosen_lines(rows, form) if form.is_valid() else rows
+    form.full_clean()
+    rows = lines_of(AdminAction.objects.all(), form.cleaned_data)
     context = {
         "form": form,
         "table": TRAIL.shown(request, with_names(rows)),
@@ -163,7 +163,5 @@ def site_trail(request: HttpRequest) -> HttpResponseBase:
 
 
 def _address(page: str, form: TrailForm) -> str:
-    filters = (
-        {name: form.data[name] for name in form.fields if form.data.get(name)} if form.is_valid() else {}
-    )
+    filters = {name: form.data[name] for name, value in form.cleaned_data.items() if value}
     return f"{page}?{urlencode(filters)}" if filters else page

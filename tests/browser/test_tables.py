@@ -107,6 +107,24 @@ def test_typing_finds_rows_without_loading_the_page_again(page_of: Callable[...,
 
 
 @pytest.mark.usefixtures("_runs")
+def test_what_an_address_meant_in_vain_is_said_until_a_table_mends_it(
+    page_of: Callable[..., Page], world: World
+) -> None:
+    page = page_of(world.ada)
+    for mend in (
+        lambda: page.get_by_role("link", name="Depth").click(),
+        lambda: page.get_by_role("link", name="Previous").click(),
+        lambda: page.get_by_role("searchbox").press_sequentially("dense"),
+    ):
+        page.goto(f"{RUNS}?page=9")
+        page.evaluate("document.body.dataset.same = 'yes'")
+        expect(page.get_by_role("note")).to_contain_text("“page=2” is displayed instead")
+        mend()
+        expect(page.get_by_role("note")).to_have_count(0)
+        assert page.evaluate("document.body.dataset.same") == "yes"
+
+
+@pytest.mark.usefixtures("_runs")
 def test_a_range_and_all_rows_are_chosen_and_counted(page_of: Callable[..., Page], world: World) -> None:
     page = page_of(world.ada)
     page.goto(RUNS)

@@ -22,7 +22,7 @@ from pooling.tables.natural import natural_key
 from pooling.tables.shown import TableView
 from pooling.tables.table import Table, add_actions
 from pooling.texts.lists import QUERIES
-from tests.world import World
+from tests.world import World, signed_in
 
 RUNS_URL = "/collections/harbour/runs/"
 
@@ -292,3 +292,14 @@ def test_chosen_runs_are_chosen_in_the_form_that_they_lead_to(vera: Client, worl
     vera.force_login(world.ada)
     chosen = vera.get(f"{form}?runs={first.pk}&runs=x&runs={'9' * 30}").context["form"]["runs"].initial
     assert chosen == [first.pk]
+
+
+@pytest.mark.parametrize("form", ["/collections/harbour/pools/new/", "/collections/harbour/reports/new/"])
+def test_runs_elsewhere_and_runs_nowhere_are_left_out_in_the_same_words(world: World, form: str) -> None:
+    first, second = world.import_runs()
+    make_runs(Collection.objects.create(slug="other", name="Other"), ["secret"])
+    elsewhere = Run.objects.get(name="secret").pk
+    for left_out in (elsewhere, elsewhere + 1):
+        page, words = signed_in(world.ada).get(f"{form}?runs={left_out}"), f"“runs={left_out}” in the address"
+        assert f"{words} means nothing here and is left out." in page.content.decode()
+        assert page.context["form"]["runs"].initial == [first.pk, second.pk]

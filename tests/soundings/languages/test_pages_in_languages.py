@@ -93,6 +93,7 @@ def test_an_invitation(role: str, world: World) -> None:
     "path",
     [
         "/",
+        "/?page=9",
         "/account/",
         "/account/work/",
         "/password/",
@@ -105,6 +106,7 @@ def test_an_invitation(role: str, world: World) -> None:
         "/queues/{queue}/judge/",
         "/queues/{queue}/mine/",
         "/queues/{queue}/mine/?q=nothing",
+        "/queues/{queue}/mine/?page=9",
         "/queues/{queue}/search/?query=q1&words=bus",
         "/queues/{queue}/search/?query=none&words=bus",
     ],

@@ -192,6 +192,19 @@ def test_the_trail_is_narrowed_down(world: World, site_admin: Client) -> None:
     assert "who=dan&amp;what=rights" in page
 
 
+@pytest.mark.parametrize("wrong", ["what=x", "since=x", "since=2020-01-02&until=2020-01-01"])
+@pytest.mark.parametrize("page", ["/site/trail/", "/collections/harbour/activity/"])
+def test_a_wrong_part_of_a_choice_leaves_the_others_in_effect(
+    world: World, site_admin: Client, page: str, wrong: str
+) -> None:
+    for name in ("dan", "olga"):
+        add_member(world.collection, name, "viewer", by=world.ada)
+    answer = site_admin.get(f"{page}?{wrong}&who=dan").context
+    assert [row.about.username for row in answer["table"].all_rows] == ["dan"]
+    assert "who=dan" in answer["lines"]
+    assert "what" not in answer["lines"]
+
+
 def test_a_file_of_all_lines_can_be_checked_without_the_site(world: World, site_admin: Client) -> None:
     add_member(world.collection, "dan", "viewer", by=world.ada)
     target = world.folder / "trail.jsonl"
